@@ -1,0 +1,54 @@
+//! Randomness from the host's seed: message ids, request ids and jitter.
+
+use alloc::format;
+use alloc::string::String;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// A stream of random numbers that depends on its seed alone.
+#[derive(Clone, Debug)]
+pub struct Random(ChaCha8Rng);
+
+impl Random {
+    /// The stream of that seed.
+    #[must_use]
+    pub fn new(seed: [u8; 32]) -> Self {
+        Self(ChaCha8Rng::from_seed(seed))
+    }
+
+    /// A random UUID (RFC 9562, version 4).
+    pub fn uuid(&mut self) -> String {
+        let (high, low) = (self.0.next_u64(), self.0.next_u64());
+        let (high, low) = (high & !0xf000 | 0x4000, low & !(0b11 << 62) | (0b10 << 62));
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            high >> 16 & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & 0xffff_ffff_ffff
+        )
+    }
+
+    /// A number below `bound`; 0 where the bound is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0.next_u64().checked_rem(bound).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_are_version_4_and_follow_the_seed() {
+        let mut random = Random::new([7; 32]);
+        let first = random.uuid();
+        assert_eq!(first.len(), 36);
+        assert_eq!(first.as_bytes()[14], b'4');
+        assert!(matches!(first.as_bytes()[19], b'8' | b'9' | b'a' | b'b'));
+        assert_ne!(first, random.uuid());
+        assert_eq!(first, Random::new([7; 32]).uuid());
+    }
+}

@@ -1,0 +1,416 @@
+//! The border: what a host tells the gateway, and what the gateway asks of its host.
+//!
+//! Both directions are plain values with a JSON form, so that a host in any language can drive the gateway and every
+//! run can be written down and replayed. Hosts name peers, the gateway names exchanges, with numbers that only grow:
+//! a late report about an exchange that ended is ignored, a report about one that never was is a [`Misuse`].
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::json::{Json, Object};
+use crate::time::Instant;
+
+mod read;
+
+pub use read::read_input;
+
+/// An MCP client, named by the host. At most 2^53 - 1, so that JavaScript can hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PeerId(pub u64);
+
+/// One outgoing HTTP round, named by the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExchangeId(pub u64);
+
+/// Header fields in their order; names in any case.
+pub type Headers = Vec<(String, String)>;
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// An MCP client is there. Peers that name the same scope share agents, contexts and tasks.
+    Open {
+        /// a number that no open peer has
+        peer: PeerId,
+        /// the scope, up to 256 bytes; `stdio` on a command line
+        scope: String,
+    },
+    /// One JSON-RPC message from a peer, without its line end.
+    Message {
+        /// who sent it
+        peer: PeerId,
+        /// the text as it came
+        text: String,
+    },
+    /// A message over [`Limits::message_bytes`](crate::limits::Limits::message_bytes) that the host did not keep.
+    MessageTooLong {
+        /// who sent it
+        peer: PeerId,
+        /// its first bytes (4 KiB are enough), from which the id is read
+        start: String,
+        /// its whole length
+        bytes: u64,
+    },
+    /// A peer left. Its calls end without an answer.
+    Closed {
+        /// who left
+        peer: PeerId,
+    },
+    /// Status and headers of a fetch.
+    Head {
+        /// which
+        exchange: ExchangeId,
+        /// the HTTP status
+        status: u16,
+        /// the header fields, transfer and content coding undone by the host
+        headers: Headers,
+    },
+    /// Some bytes of a fetch's body, decoded.
+    Body {
+        /// which
+        exchange: ExchangeId,
+        /// any number of bytes
+        bytes: Vec<u8>,
+    },
+    /// The body of a fetch is complete.
+    End {
+        /// which
+        exchange: ExchangeId,
+    },
+    /// A fetch failed, before or after its head.
+    Failed {
+        /// which
+        exchange: ExchangeId,
+        /// what kind of failure
+        cause: Cause,
+        /// words for people, without credentials
+        detail: String,
+    },
+    /// Time passed.
+    Tick,
+}
+
+/// Why a fetch failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nobody listens: the request surely did not arrive.
+    Refused,
+    /// The connection was lost; whether the request arrived is unknown.
+    Reset,
+    /// The name has no address: the request surely did not arrive.
+    Dns,
+    /// No trust could be established: the request surely did not arrive.
+    Tls,
+    /// The host's own address check or a browser's policy refused it: the request surely did not arrive.
+    Blocked,
+    /// Bytes that are no HTTP, a body shorter than promised, a broken content coding.
+    Protocol,
+    /// Anything else.
+    Other,
+}
+
+impl Cause {
+    /// Every cause with its name in the JSON form.
+    pub const NAMES: [(Self, &'static str); 7] = [
+        (Self::Refused, "refused"),
+        (Self::Reset, "reset"),
+        (Self::Dns, "dns"),
+        (Self::Tls, "tls"),
+        (Self::Blocked, "blocked"),
+        (Self::Protocol, "protocol"),
+        (Self::Other, "other"),
+    ];
+
+    /// The name in the JSON form.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(cause, _)| *cause == self).map_or("other", |(_, name)| name)
+    }
+
+    /// Whether the request surely never reached the agent.
+    #[must_use]
+    pub const fn unsent(self) -> bool {
+        match self {
+            Self::Refused | Self::Dns | Self::Tls | Self::Blocked => true,
+            Self::Reset | Self::Protocol | Self::Other => false,
+        }
+    }
+}
+
+/// What to do, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send one JSON-RPC message to a peer; the text has no line ends.
+    Message {
+        /// to whom
+        peer: PeerId,
+        /// the text
+        text: String,
+    },
+    /// Start an HTTP request. Redirects are not followed, cookies not kept, nothing is retried.
+    Fetch {
+        /// its name in later reports
+        exchange: ExchangeId,
+        /// the request
+        request: Request,
+    },
+    /// Stop an exchange and close its connection. Reports that come later are ignored.
+    Abort {
+        /// which
+        exchange: ExchangeId,
+    },
+    /// Something worth writing down, without secrets.
+    Notice(Notice),
+}
+
+/// An HTTP request to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `GET` or `POST`
+    pub method: Method,
+    /// absolute and normalised, http or https
+    pub url: String,
+    /// header fields in their order
+    pub headers: Headers,
+    /// the body, text in every protocol spoken here
+    pub body: Option<String>,
+}
+
+/// The HTTP methods in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// safe to repeat
+    Get,
+    /// starts work: never repeated by a host
+    Post,
+}
+
+impl Method {
+    /// The method as it is written on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
+}
+
+/// A structured event for logs, metrics and traces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// how much it matters
+    pub level: Level,
+    /// a fixed name such as `call_ended`
+    pub event: &'static str,
+    /// an object with the details
+    pub fields: Json,
+}
+
+/// How much a notice matters: the syslog names that MCP uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// for those who look into one run
+    Debug,
+    /// ordinary life
+    Info,
+    /// normal but of weight
+    Notice,
+    /// something was worked around
+    Warning,
+    /// something failed
+    Error,
+    /// never used here
+    Critical,
+    /// never used here
+    Alert,
+    /// never used here
+    Emergency,
+}
+
+impl Level {
+    /// Every level with its name, in rising order.
+    pub const NAMES: [(Self, &'static str); 8] = [
+        (Self::Debug, "debug"),
+        (Self::Info, "info"),
+        (Self::Notice, "notice"),
+        (Self::Warning, "warning"),
+        (Self::Error, "error"),
+        (Self::Critical, "critical"),
+        (Self::Alert, "alert"),
+        (Self::Emergency, "emergency"),
+    ];
+
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(level, _)| *level == self).map_or("info", |(_, name)| name)
+    }
+
+    /// The level of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(level, _)| *level)
+    }
+}
+
+impl Output {
+    /// The JSON form: one object with a `type`.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        match self {
+            Self::Message { peer, text } => {
+                let mut out = Object::with_capacity(text.len() + text.len() / 8 + 40);
+                out.string("type", "message").integer("peer", peer.0).string("text", text);
+                out.finish()
+            }
+            Self::Fetch { exchange, request } => {
+                let mut out = Object::new();
+                out.string("type", "fetch").integer("exchange", exchange.0);
+                out.string("method", request.method.name()).string("url", &request.url);
+                out.json("headers", &headers_json(&request.headers));
+                out.optional_string("body", request.body.as_deref());
+                out.finish()
+            }
+            Self::Abort { exchange } => {
+                let mut out = Object::new();
+                out.string("type", "abort").integer("exchange", exchange.0);
+                out.finish()
+            }
+            Self::Notice(notice) => {
+                let mut out = Object::new();
+                out.string("type", "notice").string("level", notice.level.name()).string("event", notice.event);
+                out.json("fields", &notice.fields);
+                out.finish()
+            }
+        }
+    }
+}
+
+impl Input {
+    /// The JSON form: one object with a `type`. Bytes that are no UTF-8 are written in base64.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut out = Object::new();
+        match self {
+            Self::Open { peer, scope } => out.string("type", "open").integer("peer", peer.0).string("scope", scope),
+            Self::Message { peer, text } => out.string("type", "message").integer("peer", peer.0).string("text", text),
+            Self::MessageTooLong { peer, start, bytes } => {
+                out.string("type", "message_too_long").integer("peer", peer.0).string("start", start).integer("bytes", *bytes)
+            }
+            Self::Closed { peer } => out.string("type", "closed").integer("peer", peer.0),
+            Self::Head { exchange, status, headers } => {
+                out.string("type", "head").integer("exchange", exchange.0).integer("status", *status);
+                out.json("headers", &headers_json(headers))
+            }
+            Self::Body { exchange, bytes } => {
+                out.string("type", "body").integer("exchange", exchange.0);
+                match core::str::from_utf8(bytes) {
+                    Ok(text) => out.string("text", text),
+                    Err(_) => out.string("base64", &read::to_base64(bytes)),
+                }
+            }
+            Self::End { exchange } => out.string("type", "end").integer("exchange", exchange.0),
+            Self::Failed { exchange, cause, detail } => out
+                .string("type", "failed")
+                .integer("exchange", exchange.0)
+                .string("cause", cause.name())
+                .string("detail", detail),
+            Self::Tick => out.string("type", "tick"),
+        };
+        out.finish()
+    }
+}
+
+fn headers_json(headers: &[(String, String)]) -> Json {
+    let mut list = crate::json::Array::new();
+    for (name, value) in headers {
+        let mut pair = crate::json::Array::new();
+        pair.string(name).string(value);
+        list.json(&pair.finish());
+    }
+    list.finish()
+}
+
+/// When to come back at the latest, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// when
+    pub at: Instant,
+    /// what will happen then
+    pub reason: Reason,
+}
+
+/// What a deadline is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// a call's time is up
+    CallTimeout,
+    /// the card of a connecting agent is late
+    CardTimeout,
+    /// a task is to be read again
+    Poll,
+    /// the closing events of a stream had their time
+    StreamClosing,
+    /// a cancel request that nobody waits for is given up
+    CancelTimeout,
+}
+
+impl Reason {
+    /// The name in the JSON form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CallTimeout => "call_timeout",
+            Self::CardTimeout => "card_timeout",
+            Self::Poll => "poll",
+            Self::StreamClosing => "stream_closing",
+            Self::CancelTimeout => "cancel_timeout",
+        }
+    }
+}
+
+impl Deadline {
+    /// The JSON form: `{"at", "reason"}`, `at` in milliseconds of the host's clock.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut out = Object::new();
+        out.integer("at", self.at.as_ms()).string("reason", self.reason.name());
+        out.finish()
+    }
+}
+
+/// A fault of the host, told at once. The gateway's state is as before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misuse {
+    /// A peer that is already open was opened.
+    PeerOpen(PeerId),
+    /// No such peer is open.
+    PeerUnknown(PeerId),
+    /// The gateway never asked for this exchange.
+    ExchangeUnknown(ExchangeId),
+    /// A second head, or a body or end before the head.
+    ExchangeOrder(ExchangeId),
+    /// A number that JavaScript cannot hold, a status outside 100 to 999, a scope that is too long.
+    OutOfRange(&'static str),
+    /// The JSON form of an input could not be read; the member at fault.
+    Unreadable(&'static str),
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PeerOpen(peer) => write!(f, "peer {} is open already: close it first or take another number", peer.0),
+            Self::PeerUnknown(peer) => write!(f, "peer {} is not open: send `open` first", peer.0),
+            Self::ExchangeUnknown(exchange) => write!(f, "exchange {} was never asked for", exchange.0),
+            Self::ExchangeOrder(exchange) => {
+                write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)
+            }
+            Self::OutOfRange(name) => write!(f, "`{name}` is out of range"),
+            Self::Unreadable(name) => write!(f, "`{name}` is missing or of the wrong type"),
+        }
+    }
+}
+
+impl core::error::Error for Misuse {}

@@ -1,0 +1,468 @@
+//! JSON as it is relayed: raw text whose numbers, order, duplicates and unknown members survive.
+//!
+//! Other people's JSON is never turned into a tree. A [`Members`] takes the known members of one object and keeps the
+//! rest raw; [`Json`] owns one value as compact text; [`Object`] and [`Array`] write text.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+pub use serde_json::value::RawValue;
+
+mod number;
+mod write;
+
+pub use number::{integer, scaled};
+pub use write::{Array, Object, write_string};
+
+/// What kind of value a JSON text holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Boolean,
+    /// any number
+    Number,
+    /// a string
+    String,
+    /// an array
+    Array,
+    /// an object
+    Object,
+}
+
+impl Kind {
+    /// The kind as it is named in error messages: `an object`, `a string`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// Why a text was not taken as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The text is no JSON value.
+    Syntax,
+    /// The text nests deeper than the limit.
+    Depth,
+}
+
+/// One JSON value as compact text on one line, owned.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Box<str>);
+
+impl Json {
+    /// Checks and compacts a text. `depth` is the number of nested arrays and objects allowed.
+    ///
+    /// # Errors
+    /// [`Fault::Depth`] where it nests deeper, [`Fault::Syntax`] where it is no JSON.
+    pub fn parse(text: &str, depth: u32) -> Result<Self, Fault> {
+        parse(text, depth).map(Self::from_raw)
+    }
+
+    /// Copies a raw value, dropping insignificant white space.
+    #[must_use]
+    pub fn from_raw(raw: &RawValue) -> Self {
+        Self(compact(raw.get()).into_owned().into_boxed_str())
+    }
+
+    /// A JSON string with this content.
+    #[must_use]
+    pub fn string(text: &str) -> Self {
+        let mut out = String::with_capacity(text.len() + 2);
+        write_string(&mut out, text);
+        Self(out.into_boxed_str())
+    }
+
+    /// `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What kind of value it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        kind_of(&self.0)
+    }
+
+    /// The value as something that can be taken apart. `None` is impossible for text made by this module.
+    #[must_use]
+    pub fn raw(&self) -> Option<&RawValue> {
+        serde_json::from_str(&self.0).ok()
+    }
+
+    /// The members, where it is an object.
+    #[must_use]
+    pub fn members(&self) -> Option<Members<'_>> {
+        self.raw().and_then(members)
+    }
+
+    /// Text that the writers of this module made, or that was checked before: compact and valid.
+    pub(crate) fn trusted(text: String) -> Self {
+        Self(text.into_boxed_str())
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Checks depth, then syntax; the value stays where it is.
+///
+/// # Errors
+/// As [`Json::parse`].
+pub fn parse(text: &str, depth: u32) -> Result<&RawValue, Fault> {
+    if !within_depth(text.as_bytes(), depth) {
+        return Err(Fault::Depth);
+    }
+    serde_json::from_str(text).map_err(|_| Fault::Syntax)
+}
+
+/// Whether no more than `depth` arrays and objects are open at once. Works on any bytes, without recursion.
+#[must_use]
+pub fn within_depth(bytes: &[u8], depth: u32) -> bool {
+    let (mut open, mut quoted, mut escaped) = (0_u32, false, false);
+    for &byte in bytes {
+        if quoted {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'[' | b'{' => {
+                open += 1;
+                if open > depth {
+                    return false;
+                }
+            }
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    true
+}
+
+/// What kind of value a raw value is.
+#[must_use]
+pub fn kind(raw: &RawValue) -> Kind {
+    kind_of(raw.get())
+}
+
+fn kind_of(text: &str) -> Kind {
+    match text.trim_start().as_bytes().first() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b't' | b'f') => Kind::Boolean,
+        Some(b'n') | None => Kind::Null,
+        Some(_) => Kind::Number,
+    }
+}
+
+/// Whether the value is `null`.
+#[must_use]
+pub fn is_null(raw: &RawValue) -> bool {
+    kind(raw) == Kind::Null
+}
+
+/// The content of a string. A lone surrogate becomes U+FFFD: what an agent said is not lost to its escapes.
+#[must_use]
+pub fn string(raw: &RawValue) -> Option<String> {
+    if kind(raw) != Kind::String {
+        return None;
+    }
+    match serde_json::from_str(raw.get()) {
+        Ok(text) => Some(text),
+        Err(_) => Some(unescape_lossy(raw.get().trim())),
+    }
+}
+
+/// The value of a boolean.
+#[must_use]
+pub fn boolean(raw: &RawValue) -> Option<bool> {
+    match raw.get() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The elements of an array.
+#[must_use]
+pub fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    struct Elements;
+    impl<'de> Visitor<'de> for Elements {
+        type Value = Vec<&'de RawValue>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let mut list = Vec::new();
+            while let Some(element) = seq.next_element()? {
+                list.push(element);
+            }
+            Ok(list)
+        }
+    }
+    (kind(raw) == Kind::Array).then(|| serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements).ok())?
+}
+
+/// The members of an object.
+#[must_use]
+pub fn members(raw: &RawValue) -> Option<Members<'_>> {
+    struct Visit;
+    impl<'de> Visitor<'de> for Visit {
+        type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut list = Vec::new();
+            while let Some(key) = map.next_key_seed(Key)? {
+                list.push((key, map.next_value()?));
+            }
+            Ok(list)
+        }
+    }
+    (kind(raw) == Kind::Object).then(|| serde_json::Deserializer::from_str(raw.get()).deserialize_map(Visit).ok().map(Members))?
+}
+
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member name")
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// The members of one object in their order, duplicates included.
+#[derive(Clone, Debug, Default)]
+pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Takes a member out, whatever its value; of duplicates the last one counts, as in every common parser.
+    pub fn take_any(&mut self, name: &str) -> Option<&'a RawValue> {
+        let found = self.get_any(name)?;
+        self.0.retain(|(key, _)| key != name);
+        Some(found)
+    }
+
+    /// Takes a member out, with `null` as absent.
+    pub fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        self.take_any(name).filter(|raw| !is_null(raw))
+    }
+
+    /// Takes a string out; a member of another type stays.
+    pub fn take_string(&mut self, name: &str) -> Option<String> {
+        let text = string(self.get(name)?)?;
+        self.take_any(name);
+        Some(text)
+    }
+
+    /// A member, whatever its value.
+    #[must_use]
+    pub fn get_any(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
+    }
+
+    /// A member, with `null` as absent.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.get_any(name).filter(|raw| !is_null(raw))
+    }
+
+    /// The string member of that name.
+    #[must_use]
+    pub fn string(&self, name: &str) -> Option<String> {
+        self.get(name).and_then(string)
+    }
+
+    /// Whether a member of that name stands there, `null` included.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.get_any(name).is_some()
+    }
+
+    /// All that is left, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(key, raw)| (key.as_ref(), *raw))
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All that is left, owned, to be kept and written back later.
+    #[must_use]
+    pub fn keep(&self) -> Vec<(String, Json)> {
+        self.iter().map(|(key, raw)| (key.to_owned(), Json::from_raw(raw))).collect()
+    }
+}
+
+/// Drops white space outside strings; text that has none is borrowed.
+#[must_use]
+pub fn compact(text: &str) -> Cow<'_, str> {
+    let (mut quoted, mut escaped) = (false, false);
+    let spaced = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let mut first = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if !quoted && spaced(byte) => {
+                first = Some(at);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let Some(first) = first else { return Cow::Borrowed(text) };
+    let (head, tail) = text.split_at(first);
+    let mut out = String::with_capacity(text.len());
+    out.push_str(head);
+    for char in tail.chars() {
+        match char {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            ' ' | '\t' | '\r' | '\n' if !quoted => continue,
+            _ => {}
+        }
+        out.push(char);
+    }
+    Cow::Owned(out)
+}
+
+/// Reads the escapes of a quoted string; what is no character becomes U+FFFD.
+#[must_use]
+pub fn unescape_lossy(quoted: &str) -> String {
+    let inner = quoted.strip_prefix('"').unwrap_or(quoted);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    let mut out = String::with_capacity(inner.len());
+    let mut units: Vec<u16> = Vec::new();
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        let (plain, tail) = rest.split_at(at);
+        if !plain.is_empty() {
+            flush(&mut out, &mut units);
+            out.push_str(plain);
+        }
+        let mut chars = tail.chars();
+        chars.next();
+        let escape = chars.next();
+        rest = chars.as_str();
+        if escape == Some('u') {
+            let unit = rest.get(..4).and_then(|hex| u16::from_str_radix(hex, 16).ok());
+            if let Some(unit) = unit {
+                units.push(unit);
+                rest = rest.get(4..).unwrap_or_default();
+                continue;
+            }
+        }
+        flush(&mut out, &mut units);
+        out.push(match escape {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some('r') => '\r',
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('u') | None => char::REPLACEMENT_CHARACTER,
+            Some(other) => other,
+        });
+    }
+    flush(&mut out, &mut units);
+    out.push_str(rest);
+    out
+}
+
+fn flush(out: &mut String, units: &mut Vec<u16>) {
+    out.extend(char::decode_utf16(units.drain(..)).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> &RawValue {
+        parse(text, 128).unwrap()
+    }
+
+    #[test]
+    fn members_keep_order_numbers_and_the_last_of_duplicates() {
+        let mut members = members(raw(r#"{"b":1e400,"a":1,"a":9007199254740993,"n":null}"#)).unwrap();
+        assert_eq!(members.take_any("a").unwrap().get(), "9007199254740993");
+        assert!(members.take("n").is_none());
+        assert_eq!(members.keep(), [("b".into(), Json("1e400".into()))]);
+    }
+
+    #[test]
+    fn private_keys_of_the_parser_are_plain_members() {
+        let text = r#"{"$serde_json::private::RawValue":"[1, 2]"}"#;
+        assert_eq!(Json::parse(text, 128).unwrap().as_str(), text.replace(": ", ":"));
+        let members = members(raw(r#"{"$serde_json::private::Number":"12"}"#)).unwrap();
+        assert_eq!(members.string("$serde_json::private::Number").unwrap(), "12");
+    }
+
+    #[test]
+    fn depth_is_bounded_without_recursion() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert!(Json::parse(&nested(128), 128).is_ok());
+        assert_eq!(Json::parse(&nested(129), 128), Err(Fault::Depth));
+        assert_eq!(Json::parse(&nested(200_000), 128), Err(Fault::Depth));
+        assert!(within_depth(br#"["\"[[[[", "]"]"#, 1));
+    }
+
+    #[test]
+    fn compacting_leaves_strings_alone() {
+        assert_eq!(compact("{ \"a b\" :\n[1 , \"\\\" \"] }"), "{\"a b\":[1,\"\\\" \"]}");
+        assert!(matches!(compact(r#"{"a b":1}"#), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_repaired() {
+        assert_eq!(string(raw(r#""a\ud800b\n\u00e9\ud83d\ude42""#)).unwrap(), "a\u{fffd}b\né🙂");
+    }
+}

@@ -1,0 +1,80 @@
+//! The bounds of everything, by name.
+
+/// How much of anything the gateway takes. Reaching one is an error of the call that reached it and of nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// body of a reply
+    pub reply_bytes: u64,
+    /// body of an agent card
+    pub card_bytes: u64,
+    /// one event of a stream
+    pub event_bytes: u64,
+    /// one stream
+    pub stream_bytes: u64,
+    /// artifacts kept for one call
+    pub artifact_bytes: u64,
+    /// nested arrays and objects in any JSON
+    pub json_depth: u64,
+    /// one message from an MCP client
+    pub message_bytes: u64,
+    /// calls in flight of one peer
+    pub calls_per_peer: u64,
+    /// agents of one scope
+    pub agents_per_scope: u64,
+    /// header fields of a reply
+    pub header_bytes: u64,
+    /// redirects of one exchange
+    pub redirects: u64,
+    /// cards of agents called by URL that are kept
+    pub cards_by_url: u64,
+}
+
+/// A limit's name, its default, and how it is reached.
+type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
+
+impl Limits {
+    /// Every limit by its name in the configuration.
+    pub const TABLE: [Row; 12] = [
+        ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
+        ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
+        ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
+        ("stream_bytes", 64 << 20, |limits| &mut limits.stream_bytes),
+        ("artifact_bytes", 32 << 20, |limits| &mut limits.artifact_bytes),
+        ("json_depth", 128, |limits| &mut limits.json_depth),
+        ("message_bytes", 32 << 20, |limits| &mut limits.message_bytes),
+        ("calls_per_peer", 1024, |limits| &mut limits.calls_per_peer),
+        ("agents_per_scope", 256, |limits| &mut limits.agents_per_scope),
+        ("header_bytes", 64 << 10, |limits| &mut limits.header_bytes),
+        ("redirects", 3, |limits| &mut limits.redirects),
+        ("cards_by_url", 256, |limits| &mut limits.cards_by_url),
+    ];
+
+    /// The nesting allowed, as the parser takes it.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        u32::try_from(self.json_depth).unwrap_or(u32::MAX)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let mut limits = Self {
+            reply_bytes: 0,
+            card_bytes: 0,
+            event_bytes: 0,
+            stream_bytes: 0,
+            artifact_bytes: 0,
+            json_depth: 0,
+            message_bytes: 0,
+            calls_per_peer: 0,
+            agents_per_scope: 0,
+            header_bytes: 0,
+            redirects: 0,
+            cards_by_url: 0,
+        };
+        for (_, value, field) in Self::TABLE {
+            *field(&mut limits) = value;
+        }
+        limits
+    }
+}

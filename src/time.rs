@@ -1,0 +1,113 @@
+//! Time as the host gives it: whole milliseconds, never read from a clock here.
+
+use alloc::format;
+use alloc::string::String;
+
+/// A moment on the host's monotonic clock, in milliseconds. A host that goes back in time is taken to stand still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// The moment at that many milliseconds.
+    #[must_use]
+    pub const fn from_ms(ms: u64) -> Self {
+        Self(ms)
+    }
+
+    /// The milliseconds.
+    #[must_use]
+    pub const fn as_ms(self) -> u64 {
+        self.0
+    }
+
+    /// That many milliseconds later.
+    #[must_use]
+    pub const fn plus_ms(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// The milliseconds since an earlier moment; 0 since a later one.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// Wall-clock time: milliseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WallTime(pub i64);
+
+impl WallTime {
+    /// RFC 3339 in UTC with milliseconds: `2026-11-29T12:00:00.000Z`.
+    #[must_use]
+    pub fn to_rfc3339(self) -> String {
+        let days = self.0.div_euclid(86_400_000);
+        let ms = self.0.rem_euclid(86_400_000);
+        let (year, month, day) = civil(days);
+        let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1000)
+    }
+
+    /// The date of an HTTP header (RFC 9110 §5.6.7, the preferred form): `Sun, 06 Nov 1994 08:49:37 GMT`.
+    #[must_use]
+    pub fn from_http_date(text: &str) -> Option<Self> {
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let (_, date) = text.trim().split_once(", ")?;
+        let mut words = date.split(' ');
+        let day: i64 = words.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+        let month = words.next()?;
+        let month = MONTHS.iter().zip(1_i64..).find(|(name, _)| **name == month)?.1;
+        let year: i64 = words.next()?.parse().ok().filter(|year| (1970..=9999).contains(year))?;
+        let mut clock = words.next()?.split(':').map(|part| part.parse::<i64>().ok().filter(|n| (0..=60).contains(n)));
+        let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+        if words.next()? != "GMT" || words.next().is_some() || clock.next().is_some() {
+            return None;
+        }
+        Some(Self((days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) * 1000))
+    }
+}
+
+/// Year, month and day of a day number since 1970-01-01 (proleptic Gregorian).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day_of_year - (153 * shifted_month + 2) / 5 + 1)
+}
+
+/// The day number since 1970-01-01.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted_month = if month > 2 { month - 3 } else { month + 9 };
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wall_time_is_written_as_rfc_3339() {
+        assert_eq!(WallTime(0).to_rfc3339(), "1970-01-01T00:00:00.000Z");
+        assert_eq!(WallTime(951_782_400_001).to_rfc3339(), "2000-02-29T00:00:00.001Z");
+        assert_eq!(WallTime(-1).to_rfc3339(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(WallTime(4_102_444_799_999).to_rfc3339(), "2099-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn http_dates_are_read() {
+        assert_eq!(WallTime::from_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(WallTime(784_111_777_000)));
+        for text in
+            ["", "06 Nov 1994", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 99 Nov 1994 08:49:37 GMT"]
+        {
+            assert_eq!(WallTime::from_http_date(text), None, "{text}");
+        }
+    }
+}
