@@ -73,7 +73,7 @@ verbose=$("$base_sysroot/bin/rustc" -vV)
 host=$(printf '%s\n' "$verbose" | sed -n 's/^host: //p')
 release=$(printf '%s\n' "$verbose" | sed -n 's/^release: //p')
 commit=$(printf '%s\n' "$verbose" | sed -n 's/^commit-hash: //p')
-dir=$ROOT/$release-$(printf %.9s "$commit")-v1
+dir=$ROOT/$release-$(printf %.9s "$commit")-v2
 bindir=$dir/lib/rustlib/$host/bin
 
 mkdir -p "$ROOT"
@@ -98,15 +98,24 @@ opt-level = 3
 debug = 0
 TOML
     # The caller's cargo and rustup settings must not reach this build.
+    build_cargo() {
+        ( cd "$work/stub" &&
+          env -u RUSTUP_TOOLCHAIN -u CARGO_ENCODED_RUSTFLAGS -u CARGO_BUILD_TARGET -u RUSTC_WRAPPER \
+              -u CARGO_BUILD_RUSTC_WRAPPER -u RUSTC_WORKSPACE_WRAPPER -u CARGO_PROFILE_RELEASE_OPT_LEVEL \
+              RUSTC_BOOTSTRAP=1 RUSTC="$base_sysroot/bin/rustc" CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 \
+              RUSTFLAGS="$flags" "$base_sysroot/bin/cargo" "$@" --target "$TARGET" \
+              -Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test ) >&2 || die "building std failed"
+    }
     # embed-bitcode: `lto = true` in a user's crate needs it (cargo passes =no; the last one counts).
-    # remap-path-prefix: no path of this machine in panic messages.
-    ( cd "$work/stub" &&
-      env -u RUSTUP_TOOLCHAIN -u CARGO_ENCODED_RUSTFLAGS -u CARGO_BUILD_TARGET -u RUSTC_WRAPPER \
-          -u CARGO_BUILD_RUSTC_WRAPPER -u RUSTC_WORKSPACE_WRAPPER -u CARGO_PROFILE_RELEASE_OPT_LEVEL \
-          RUSTC_BOOTSTRAP=1 RUSTC="$base_sysroot/bin/rustc" CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 \
-          RUSTFLAGS="-Cembed-bitcode=yes --remap-path-prefix=$base_sysroot/lib/rustlib/src/rust=/rustc/$commit --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/rust/deps" \
-          "$base_sysroot/bin/cargo" build --release --target "$TARGET" \
-          -Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test ) >&2 || die "building std failed"
+    # remap-path-prefix: no path of this machine and no registry's name in panic messages. The
+    # registries' folders exist once std's dependencies are fetched.
+    flags=
+    build_cargo fetch
+    flags="-Cembed-bitcode=yes --remap-path-prefix=$base_sysroot/lib/rustlib/src/rust=/rustc/$commit"
+    for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
+        flags="$flags --remap-path-prefix=${registry%/}=/rust/deps"
+    done
+    build_cargo build --release
     for f in "$work/target/$TARGET/release/deps"/*.rlib; do
         case ${f##*/} in libstub-*) ;; *) cp "$f" "$work/sysroot/lib/rustlib/$TARGET/lib/" ;; esac
     done
@@ -165,5 +174,6 @@ if command -v rustup >/dev/null 2>&1; then
     fi
     printf 'export RUSTUP_TOOLCHAIN=%s\n' "$NAME"
 else
+    # shellcheck disable=SC2016
     printf 'export PATH="%s/bin:$PATH"\n' "$dir"
 fi

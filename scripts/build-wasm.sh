@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Build the package's WebAssembly with wasm-pack and write its record, build.json, beside it.
+#   scripts/build-wasm.sh [DIR]     DIR: where the output goes (default pkg/dist, the committed one)
+# Environment: WASM_TOOLCHAIN_FORCE, WASM_TOOLS_DIR as in the two scripts called here; CARGO_TARGET_DIR.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=${1:-pkg/dist}
+optimise=(-Os)
+target=${CARGO_TARGET_DIR:-$PWD/target}/wasm-package
+built=$target/out
+
+line=$(scripts/wasm-toolchain.sh)
+eval "$line"
+line=$(scripts/wasm-tools.sh)
+eval "$line"
+
+# Panic messages carry source paths: without these prefixes they would name the builder's folders and registry.
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+cargo fetch --locked --target wasm32-unknown-unknown >&2
+flags="--remap-path-prefix=$PWD=/narrows"
+for registry in "$cargo_home"/registry/src/*/; do
+    flags+=$'\x1f'"--remap-path-prefix=${registry%/}=/deps"
+done
+
+# A target folder of its own: other flags than the developer's would make each build everything anew.
+rm -rf "$built"
+env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$flags" CARGO_TARGET_DIR="$target" \
+    wasm-pack --quiet build --release --target web --no-pack --no-gitignore --no-opt \
+    --out-name narrows --out-dir "$built" . -- --features wasm --locked >&2
+
+wasm=$built/narrows_bg.wasm
+wasm-opt "${optimise[@]}" "$wasm" -o "$wasm.new"
+mv "$wasm.new" "$wasm"
+
+for path in "$PWD" "$cargo_home" "$HOME/" /home/ /root/ registry/src index.crates; do
+    if [ "$path" != / ] && grep -aqF -- "$path" "$wasm" "$built"/*.js; then
+        echo "build-wasm: '$path' is in the output, which must not know where it was built" >&2
+        exit 1
+    fi
+done
+
+node scripts/wasm-record.mjs "$built" "${optimise[@]}"
+mkdir -p "$out"
+cp "$built"/* "$out"/
