@@ -33,7 +33,7 @@ wasm=$built/narrows_bg.wasm
 wasm-opt "${optimise[@]}" "$wasm" -o "$wasm.new"
 mv "$wasm.new" "$wasm"
 
-for path in "$PWD" "$cargo_home" "$HOME/" /home/ /root/ registry/src index.crates; do
+for path in "$PWD" "$cargo_home" "$HOME/" registry/src index.crates; do
     if [ "$path" != / ] && grep -aqF -- "$path" "$wasm" "$built"/*.js; then
         echo "build-wasm: '$path' is in the output, which must not know where it was built" >&2
         exit 1

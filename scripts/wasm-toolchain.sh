@@ -82,6 +82,7 @@ if command -v flock >/dev/null 2>&1; then exec 9>"$ROOT/.lock"; flock 9; fi
 
 if [ ! -f "$dir/.complete" ]; then
     say "building std for $TARGET with $base_sysroot/bin/rustc $release (once; about a minute)"
+    say "if a project then says E0463, remove its target/$TARGET: cargo does not see that the std is another"
     work=$(mktemp -d "$ROOT/build.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' INT TERM
