@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Build the package's WebAssembly with wasm-pack and write its record, build.json, beside it.
 #   scripts/build-wasm.sh [DIR]     DIR: where the output goes (default pkg/dist, the committed one)
-# Environment: WASM_TOOLCHAIN_FORCE, WASM_TOOLS_DIR as in the two scripts called here; CARGO_TARGET_DIR.
+# Set WASM_TOOLCHAIN_FORCE=1 for a build to commit: the gate builds with the same std, so it can compare the bytes.
+# Also from the environment: WASM_TOOLCHAIN_DIR, WASM_TOOLS_DIR (the two scripts called here), CARGO_TARGET_DIR.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -14,7 +14,7 @@
 # Environment:
 #   WASM_TOOLCHAIN_DIR    where sysroots are kept  (default ~/.cache/wasm-toolchain)
 #   WASM_TOOLCHAIN_NAME   name of the rustup link  (default wasm-local)
-#   WASM_TOOLCHAIN_FORCE  1: skip steps 1 and 2 (to test step 3)
+#   WASM_TOOLCHAIN_FORCE  1: skip steps 1 and 2, as the gate does: the same std everywhere
 set -eu
 
 TARGET=wasm32-unknown-unknown
