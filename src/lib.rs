@@ -9,8 +9,12 @@ extern crate std as _;
 
 pub mod config;
 pub mod gateway;
+pub mod http;
 pub mod ids;
 pub mod io;
 pub mod json;
 pub mod limits;
+pub mod redact;
+pub mod sse;
 pub mod time;
+pub mod url;

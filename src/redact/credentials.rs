@@ -1,0 +1,91 @@
+//! What in a header field is a credential, and how it may come back spelled.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::json;
+use crate::url;
+
+/// Shorter values are too likely to be ordinary words.
+const FEWEST_CHARACTERS: usize = 8;
+
+/// Fields that hold no credentials.
+const HARMLESS: [&str; 26] = [
+    "A2A-Extensions",
+    "A2A-Version",
+    "Accept",
+    "Accept-Charset",
+    "Accept-Encoding",
+    "Accept-Language",
+    "Baggage",
+    "Cache-Control",
+    "Content-Language",
+    "Content-Type",
+    "Correlation-Id",
+    "Date",
+    "DNT",
+    "From",
+    "Last-Event-ID",
+    "MCP-Protocol-Version",
+    "Origin",
+    "Pragma",
+    "Priority",
+    "Referer",
+    "Traceparent",
+    "Tracestate",
+    "User-Agent",
+    "X-A2A-Extensions",
+    "X-Correlation-Id",
+    "X-Request-Id",
+];
+
+/// Scheme words that stand before a credential in fields of any name.
+const SCHEMES: [&str; 4] = ["ApiKey", "Basic", "Bearer", "Token"];
+
+/// The credentials of a header field, without scheme words and short ones.
+pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    let value = value.trim();
+    let mut secrets = Vec::new();
+    if HARMLESS.iter().any(|known| is(known)) {
+        return secrets;
+    }
+    if is("Cookie") {
+        let cookies = value.split(';').filter_map(|cookie| cookie.split_once('='));
+        secrets.extend(cookies.map(|(_, value)| value.trim().trim_matches('"').to_owned()));
+    } else {
+        let authorization = is("Authorization") || is("Proxy-Authorization");
+        let (scheme, rest) = value.split_once(' ').unwrap_or_default();
+        let known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+        let credential = if known || (authorization && !scheme.is_empty()) { rest.trim() } else { value };
+        if scheme.eq_ignore_ascii_case("Basic") {
+            secrets.extend(password(credential));
+        }
+        secrets.push(credential.to_owned());
+    }
+    secrets.retain(|secret| secret.chars().count() >= FEWEST_CHARACTERS);
+    secrets
+}
+
+/// The password of `Basic` credentials.
+fn password(credential: &str) -> Option<String> {
+    let pair = String::from_utf8(STANDARD.decode(credential).ok()?).ok()?;
+    pair.split_once(':').map(|(_, password)| password.to_owned())
+}
+
+/// How a secret may be spelled where it is quoted: in JSON text that is itself a string, with and without escaped
+/// slashes, and in a URL.
+pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
+    let mut quoted = String::new();
+    json::write_string(&mut quoted, secret);
+    let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned();
+    let slashes = escaped.replace('/', "\\/");
+    let mut encoded = String::new();
+    url::percent_encode(&mut encoded, secret);
+    let differs = [escaped != secret, slashes != escaped, encoded != secret];
+    [escaped, slashes, encoded].into_iter().zip(differs).filter_map(|(spelling, differs)| differs.then_some(spelling))
+}

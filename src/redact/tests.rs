@@ -1,0 +1,180 @@
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::*;
+
+const TOKEN: &str = "s3cr3t-Zx91/value";
+
+fn secrets(fields: &[(&str, &str)]) -> Secrets {
+    let mut secrets = Secrets::new();
+    for (name, value) in fields {
+        secrets.learn(name, value);
+    }
+    secrets
+}
+
+fn known(name: &str, value: &str) -> Vec<String> {
+    secrets(&[(name, value)]).iter().map(|(_, secret)| secret.to_string()).collect()
+}
+
+fn json(secrets: &Secrets, text: &str) -> String {
+    let value = secrets.redact_json(Json::parse(text, 128).unwrap());
+    Json::parse(value.as_str(), 128).unwrap_or_else(|_| panic!("{} is no JSON", value.as_str())).as_str().into()
+}
+
+#[test]
+fn credentials_are_taken_without_their_scheme() {
+    let cases: [(&str, &str, &[&str]); 14] = [
+        ("Authorization", "Bearer abcdefgh", &["abcdefgh"]),
+        ("authorization", "bearer  abcdefgh ", &["abcdefgh"]),
+        ("Authorization", "AWS4-HMAC-SHA256 Credential=AKID/x", &["Credential=AKID/x"]),
+        ("Authorization", "abcdefgh", &["abcdefgh"]),
+        ("Proxy-Authorization", "Custom abcdefgh", &["abcdefgh"]),
+        ("X-Api-Key", "Token abcdefgh", &["abcdefgh"]),
+        ("X-Api-Key", "two words", &["two words"]),
+        ("X-Api-Key", "abcdefg", &[]),
+        ("Authorization", "Bearer one", &[]),
+        ("Authorization", "Basic dXNlcjpodW50ZXIyMjIy", &["hunter2222", "dXNlcjpodW50ZXIyMjIy"]),
+        ("Authorization", "Basic dXNlcjpodW50ZXIy", &["dXNlcjpodW50ZXIy"]),
+        ("Authorization", "Basic !!!!!!!!", &["!!!!!!!!"]),
+        ("Cookie", "theme=dark; sid=\"0123456789\"; t=a=bcdefgh; flag", &["0123456789", "a=bcdefgh"]),
+        ("Authorization", "", &[]),
+    ];
+    for (name, value, expected) in cases {
+        assert_eq!(known(name, value), expected, "{name}: {value}");
+    }
+}
+
+#[test]
+fn harmless_fields_are_never_secret() {
+    for name in ["Accept-Language", "USER-AGENT", "traceparent", "A2A-Version", "X-Request-Id", "Origin"] {
+        assert_eq!(known(name, "a long ordinary value"), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn text_without_secrets_is_not_copied() {
+    let secrets = secrets(&[("X-Api-Key", TOKEN)]);
+    for text in ["", "s3cr3t", "s3cr3t-Zx91/valu", "S3CR3T-ZX91/VALUE", "s3cr3t-Zx91/ value", "3cr3t-Zx91/value"] {
+        let owned = String::from(text);
+        let place = owned.as_ptr();
+        let redacted = secrets.redact(owned);
+        assert_eq!((redacted.as_str(), redacted.as_ptr()), (text, place));
+    }
+    let value = Json::parse(r#"{"a\n":["s3cr3t-Zx91/valu",1e400]}"#, 128).unwrap();
+    let place = value.as_str().as_ptr();
+    let redacted = secrets.redact_json(value);
+    assert_eq!(redacted.as_str().as_ptr(), place);
+}
+
+#[test]
+fn every_occurrence_is_replaced() {
+    let secrets = secrets(&[("Authorization", "Bearer s3cr3t-Zx91/value"), ("X-Key", "pässwörter")]);
+    let text = "Bearer s3cr3t-Zx91/value,s3cr3t-Zx91/values3cr3t-Zx91/value é pässwörter.";
+    assert_eq!(secrets.redact(text.into()), "Bearer [redacted],[redacted][redacted] é [redacted].");
+    assert_eq!(secrets.placeholders(text.into()), "Bearer secret:1,secret:1secret:1 é secret:2.");
+}
+
+#[test]
+fn spellings_in_urls_and_in_quoted_json_are_replaced() {
+    let secrets = secrets(&[("X-Key", TOKEN), ("X-Other", r#"quo"ted\key"#)]);
+    assert_eq!(secrets.redact("https://a.test/?t=s3cr3t-Zx91%2Fvalue&x".into()), "https://a.test/?t=[redacted]&x");
+    assert_eq!(secrets.redact(r#"body {"t":"s3cr3t-Zx91\/value"}"#.into()), r#"body {"t":"[redacted]"}"#);
+    assert_eq!(secrets.redact(r#"body {"t":"quo\"ted\\key"}"#.into()), r#"body {"t":"[redacted]"}"#);
+    assert_eq!(json(&secrets, r#"{"m":"{\"t\":\"s3cr3t-Zx91\\/value\"}"}"#), r#"{"m":"{\"t\":\"[redacted]\"}"}"#);
+}
+
+#[test]
+fn secrets_within_secrets_leave_nothing() {
+    let fields = [("A", "abcdefgh"), ("B", "xxabcdefghyy"), ("C", "ghyyijklmnop"), ("D", "xxabcdefghzz"), ("E", "xxabcdef")];
+    let secrets = secrets(&fields);
+    assert_eq!(secrets.placeholders("abcdefgh".into()), "secret:1");
+    assert_eq!(secrets.placeholders("-xxabcdefghyy-".into()), "-secret:2-");
+    assert_eq!(secrets.redact("-xxabcdefghyyijklmnop-".into()), "-[redacted]-");
+    assert_eq!(secrets.redact("-xxabcdefgh-".into()), "-[redacted]-");
+    assert_eq!(secrets.placeholders("-xxabcdefghyx-".into()), "-secret:5yx-");
+    assert_eq!(secrets.placeholders("xxabcdefxxabcdefghzzabcdefgh".into()), "secret:5secret:4secret:1");
+}
+
+#[test]
+fn json_stays_json_in_every_spelling() {
+    let secrets = secrets(&[("A", TOKEN), ("B", r#"quo"ted\key"#), ("C", "12345678"), ("D", r#"left","right"#)]);
+    let cases = [
+        (r#"{"t":"a s3cr3t-Zx91/value b"}"#, r#"{"t":"a [redacted] b"}"#),
+        (r#"["s3cr3t-Zx91\/value","\n"]"#, r#"["[redacted]","\n"]"#),
+        (r#"["\u00733cr3t-\u005A\u0078\u0039\u0031\u002fvalue\u00e9"]"#, r#"["[redacted]é"]"#),
+        (r#"["quo\"ted\\key","quo\u0022ted\u005ckey"]"#, r#"["[redacted]","[redacted]"]"#),
+        (r#"{"s3cr3t-Zx91/value":1}"#, r#"{"[redacted]":1}"#),
+        (
+            r#"{"a":12345678,"b":-0.123456789,"c":[912345678.0]}"#,
+            r#"{"a":"[redacted]","b":"-0.[redacted]9","c":["9[redacted].0"]}"#,
+        ),
+        (r#"["left","right"]"#, r#"["left","right"]"#),
+        (r#"["\\","\"","\\\""]"#, r#"["\\","\"","\\\""]"#),
+        (r#"["\ud800 s3cr3t-Zx91/value \" "]"#, "[\"\u{fffd} [redacted] \\\" \"]"),
+        (r#""s3cr3t-Zx91/value""#, r#""[redacted]""#),
+        (r#"[true,null,1e5,"\ud800"]"#, r#"[true,null,1e5,"\ud800"]"#),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(json(&secrets, text), expected, "{text}");
+    }
+    let value = secrets.placeholders_json(Json::parse(r#"["s3cr3t-Zx91\/value",12345678]"#, 128).unwrap());
+    assert_eq!(value.as_str(), r#"["secret:1","secret:3"]"#);
+}
+
+#[test]
+fn a_secret_is_learned_once_and_keeps_its_number() {
+    let mut secrets = secrets(&[("A", "abcdefgh"), ("B", "bcdefghi"), ("C", "Bearer abcdefgh")]);
+    let list: Vec<_> = secrets.iter().map(|(number, secret)| (number, secret.to_string())).collect();
+    assert_eq!(list, [(1, "abcdefgh".into()), (2, "bcdefghi".into())]);
+    let mut again = Secrets::new();
+    for (number, secret) in list.into_iter().skip(1) {
+        again.insert(number, &secret);
+    }
+    again.learn("D", "cdefghij");
+    secrets.learn("D", "cdefghij");
+    assert_eq!(secrets.placeholders("cdefghij".into()), "secret:3");
+    assert_eq!(again.placeholders("cdefghij bcdefghi abcdefgh".into()), "secret:3 secret:2 abcdefgh");
+}
+
+#[test]
+fn the_oldest_make_room() {
+    let mut secrets = Secrets::new();
+    for number in 0..CAPACITY + 2 {
+        secrets.learn("X-Key", &format!("a key / number {number:06}"));
+    }
+    assert_eq!(secrets.iter().count(), CAPACITY);
+    assert_eq!(secrets.redact("a key / number 000001".into()), "a key / number 000001");
+    assert_eq!(secrets.redact("a key \\/ number 000001".into()), "a key \\/ number 000001");
+    assert_eq!(secrets.placeholders("a key / number 000002".into()), "secret:3");
+    assert_eq!(secrets.placeholders("a%20key%20%2F%20number%20016385".into()), "secret:16386");
+}
+
+#[test]
+fn the_debug_form_holds_no_secret() {
+    assert_eq!(format!("{:?}", secrets(&[("A", TOKEN)])), "Secrets(1)");
+}
+
+#[test]
+fn one_pass_agrees_with_searching_for_each() {
+    let mut random = crate::ids::Random::new([3; 32]);
+    let mut text_of = |length: u64, letters: u64| -> String {
+        (0..length).map(|_| char::from(b'a' + u8::try_from(random.below(letters)).unwrap())).collect()
+    };
+    for round in 0..200 {
+        let keys: Vec<String> = (0..100).map(|key| text_of(8 + key % 5, 2)).collect();
+        let mut secrets = Secrets::new();
+        keys.iter().for_each(|key| secrets.learn("X-Key", key));
+        let text = text_of(300 + round, 2);
+        let mut covered = alloc::vec![false; text.len()];
+        for key in &keys {
+            for start in 0..text.len() {
+                if text.get(start..).unwrap().starts_with(key) {
+                    covered[start..start + key.len()].fill(true);
+                }
+            }
+        }
+        let kept: String = text.chars().zip(&covered).filter(|(_, covered)| !**covered).map(|(char, _)| char).collect();
+        assert_eq!(secrets.redact(text).replace("[redacted]", ""), kept);
+    }
+}
