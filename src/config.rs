@@ -1,36 +1,122 @@
 //! The configuration: one typed value, read from a JSON object, every fault named.
 
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::json::{self, Json, Kind, Members, Object, RawValue};
 use crate::limits::Limits;
+
+/// Nesting of a configuration.
+const DEPTH: u32 = 16;
 
 /// What a gateway is told at birth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// the server's name in MCP
+    /// the server's name in MCP; `name`
     pub name: String,
-    /// the server's version in MCP
+    /// the server's version in MCP; `version`
     pub version: String,
+    /// the deadline of a send that names none; `poll_timeout_seconds`
+    pub poll_timeout_ms: u64,
+    /// the deadline of a send that starts as a stream and names none; `stream_timeout_seconds`
+    pub stream_timeout_ms: u64,
+    /// consecutive failures that make an agent unhealthy, 0 for never; `health.failure_threshold`
+    pub health_failure_threshold: u64,
+    /// which addresses may be called
+    pub network: Network,
     /// the bounds
     pub limits: Limits,
 }
 
+/// Which addresses may be called; `network`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// loopback and private addresses too
+    pub allow_private: bool,
+    /// hosts that may be called although they are private
+    pub allowed_hosts: Vec<String>,
+}
+
 impl Default for Config {
     fn default() -> Self {
-        Self { name: "narrows".into(), version: env!("CARGO_PKG_VERSION").into(), limits: Limits::default() }
+        Self {
+            name: "narrows".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            poll_timeout_ms: 60_000,
+            stream_timeout_ms: 60_000,
+            health_failure_threshold: 3,
+            network: Network { allow_private: true, allowed_hosts: Vec::new() },
+            limits: Limits::default(),
+        }
     }
 }
 
 impl Config {
-    /// Reads the JSON form.
+    /// Reads the JSON form; what is absent has its default.
     ///
     /// # Errors
     /// Every fault, with the path of its key.
-    pub fn from_json(_text: &str) -> Result<Self, ConfigError> {
-        Ok(Self::default())
+    pub fn from_json(text: &str) -> Result<Self, ConfigError> {
+        let mut faults = Vec::new();
+        let raw = json::parse(text, DEPTH).map_err(|_| ConfigError(alloc::vec!["the configuration is no JSON".to_string()]))?;
+        let mut config = Self::default();
+        let mut table = Table::new(raw, String::new(), &mut faults);
+        table.string("name", &mut config.name);
+        table.string("version", &mut config.version);
+        table.milliseconds("poll_timeout_seconds", &mut config.poll_timeout_ms);
+        table.milliseconds("stream_timeout_seconds", &mut config.stream_timeout_ms);
+        let health = table.table("health");
+        let network = table.table("network");
+        let limits = table.table("limits");
+        table.finish();
+        if let Some(raw) = health {
+            let mut table = Table::new(raw, "health.".into(), &mut faults);
+            table.whole("failure_threshold", 0, &mut config.health_failure_threshold);
+            table.finish();
+        }
+        if let Some(raw) = network {
+            let mut table = Table::new(raw, "network.".into(), &mut faults);
+            table.boolean("allow_private", &mut config.network.allow_private);
+            table.strings("allowed_hosts", &mut config.network.allowed_hosts);
+            table.finish();
+        }
+        if let Some(raw) = limits {
+            let mut table = Table::new(raw, "limits.".into(), &mut faults);
+            for (name, _, field) in Limits::TABLE {
+                table.whole(name, 1, field(&mut config.limits));
+            }
+            table.finish();
+        }
+        if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
     }
+
+    /// The JSON form, every key written out.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut health = Object::new();
+        health.integer("failure_threshold", self.health_failure_threshold);
+        let mut network = Object::new();
+        network.boolean("allow_private", self.network.allow_private);
+        network.strings("allowed_hosts", self.network.allowed_hosts.iter().map(String::as_str));
+        let mut limits = Object::new();
+        let mut values = self.limits.clone();
+        for (name, _, field) in Limits::TABLE {
+            limits.integer(name, *field(&mut values));
+        }
+        let mut out = Object::new();
+        out.string("name", &self.name).string("version", &self.version);
+        out.json("poll_timeout_seconds", &seconds(self.poll_timeout_ms));
+        out.json("stream_timeout_seconds", &seconds(self.stream_timeout_ms));
+        out.json("health", &health.finish()).json("network", &network.finish()).json("limits", &limits.finish());
+        out.finish()
+    }
+}
+
+/// Milliseconds as a decimal number of seconds.
+fn seconds(ms: u64) -> Json {
+    Json::trusted(format!("{}.{:03}", ms / 1000, ms % 1000))
 }
 
 /// Why a configuration was refused: every fault, each naming its key.
@@ -44,3 +130,99 @@ impl fmt::Display for ConfigError {
 }
 
 impl core::error::Error for ConfigError {}
+
+/// One object of the configuration: its keys are taken, what is left is a fault.
+struct Table<'a, 'f> {
+    members: Members<'a>,
+    path: String,
+    faults: &'f mut Vec<String>,
+}
+
+impl<'a, 'f> Table<'a, 'f> {
+    fn new(raw: &'a RawValue, path: String, faults: &'f mut Vec<String>) -> Self {
+        let members = json::members(raw).unwrap_or_else(|| {
+            let name =
+                if path.is_empty() { "the configuration".to_string() } else { format!("`{}`", path.trim_end_matches('.')) };
+            faults.push(format!("{name} must be an object, not {}", json::kind(raw).name()));
+            Members::default()
+        });
+        Self { members, path, faults }
+    }
+
+    fn fault(&mut self, key: &str, expected: &str) {
+        self.faults.push(format!("`{}{key}` must be {expected}", self.path));
+    }
+
+    fn read<T>(&mut self, key: &str, expected: &str, into: &mut T, read: impl FnOnce(&'a RawValue) -> Option<T>) {
+        let Some(raw) = self.members.take(key) else { return };
+        match read(raw) {
+            Some(value) => *into = value,
+            None => self.fault(key, expected),
+        }
+    }
+
+    fn string(&mut self, key: &str, into: &mut String) {
+        self.read(key, "a string that is not empty", into, |raw| json::string(raw).filter(|text| !text.trim().is_empty()));
+    }
+
+    fn boolean(&mut self, key: &str, into: &mut bool) {
+        self.read(key, "true or false", into, json::boolean);
+    }
+
+    fn strings(&mut self, key: &str, into: &mut Vec<String>) {
+        self.read(key, "a list of strings", into, |raw| json::elements(raw)?.into_iter().map(json::string).collect());
+    }
+
+    fn whole(&mut self, key: &str, least: u64, into: &mut u64) {
+        let expected = format!("a whole number of at least {least}");
+        self.read(key, &expected, into, |raw| {
+            let number = (json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?;
+            u64::try_from(number).ok().filter(|number| *number >= least)
+        });
+    }
+
+    fn milliseconds(&mut self, key: &str, into: &mut u64) {
+        self.read(key, "a number of seconds over 0", into, |raw| {
+            let number = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 3)).flatten()?;
+            u64::try_from(number).ok().filter(|number| *number > 0)
+        });
+    }
+
+    fn table(&mut self, key: &str) -> Option<&'a RawValue> {
+        self.members.take(key)
+    }
+
+    fn finish(self) {
+        for (name, _) in self.members.iter() {
+            self.faults.push(format!("`{}{name}` is not a known key", self.path));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_keys_have_their_defaults_and_the_json_form_reads_back() {
+        assert_eq!(Config::from_json("{}"), Ok(Config::default()));
+        let config = Config::default();
+        assert_eq!(Config::from_json(config.to_json().as_str()), Ok(config));
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let text = r#"{"name":"","histroy":1,"poll_timeout_seconds":"soon","network":[],"limits":{"reply_bytes":0,"x":1}}"#;
+        let faults = Config::from_json(text).unwrap_err().0;
+        for key in ["`name`", "`histroy`", "`poll_timeout_seconds`", "`network`", "`limits.reply_bytes`", "`limits.x`"] {
+            assert!(faults.iter().any(|fault| fault.contains(key)), "{key}: {faults:?}");
+        }
+        assert_eq!(faults.len(), 6, "{faults:?}");
+    }
+
+    #[test]
+    fn durations_are_seconds() {
+        let config = Config::from_json(r#"{"poll_timeout_seconds":2.5,"stream_timeout_seconds":90}"#).unwrap();
+        assert_eq!((config.poll_timeout_ms, config.stream_timeout_ms), (2500, 90_000));
+    }
+}

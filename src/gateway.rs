@@ -1,13 +1,23 @@
 //! The three doors of the machine, and routing.
 
-use alloc::collections::VecDeque;
+use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
 
+use crate::call::{Call, CallId};
 use crate::config::Config;
-use crate::io::{Deadline, Input, Misuse, Output};
+use crate::exchange::{BodyTaken, Delivery, Exchanges, Report};
+use crate::ground::Ground;
+use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
+use crate::mcp::session::Session;
+use crate::scope::Scope;
+pub use crate::snapshot::{RestoreError, Secrets};
+use crate::sse::Decoder;
+use crate::table::Table;
 use crate::time::{Instant, WallTime};
+use crate::trace::Trace;
+
+mod peers;
+mod routing;
 
 /// What a gateway is born with.
 #[derive(Clone, Copy, Debug)]
@@ -20,83 +30,143 @@ pub struct Genesis {
     pub unix_ms: WallTime,
 }
 
-/// Whether a snapshot holds credentials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrets {
-    /// for the host's own storage
-    Keep,
-    /// to hand on
-    Drop,
-}
-
 /// The gateway: a state machine without I/O, clock or callbacks.
 #[derive(Debug)]
 pub struct Gateway {
-    config: Config,
-    outputs: VecDeque<Output>,
-    trace: Option<VecDeque<String>>,
+    pub(crate) ground: Ground,
+    pub(crate) peers: Table<PeerId, Session>,
+    pub(crate) scopes: Table<String, Scope>,
+    pub(crate) calls: Table<CallId, Box<Call>>,
+    timers: Table<(Instant, CallId), ()>,
+    exchanges: Exchanges,
+    trace: Trace,
 }
 
 impl Gateway {
     /// A gateway without peers and agents.
     #[must_use]
-    pub fn new(_genesis: Genesis, config: Config) -> Self {
-        Self { config, outputs: VecDeque::new(), trace: None }
-    }
-
-    /// Continues from the pieces of a [`snapshot`](Self::snapshot), in any order.
-    ///
-    /// # Errors
-    /// A piece that is unreadable or of another version.
-    pub fn restore(genesis: Genesis, config: Config, _pieces: &[String]) -> Result<Self, RestoreError> {
-        Ok(Self::new(genesis, config))
+    pub fn new(genesis: Genesis, config: Config) -> Self {
+        let trace = Trace::new(&genesis, &config);
+        Self {
+            ground: Ground::new(genesis.seed, genesis.now, genesis.unix_ms, config),
+            peers: Table::new(),
+            scopes: Table::new(),
+            calls: Table::new(),
+            timers: Table::new(),
+            exchanges: Exchanges::default(),
+            trace,
+        }
     }
 
     /// Takes in what happened.
     ///
     /// # Errors
     /// [`Misuse`], a fault of the host; nothing changed.
-    pub fn handle_input(&mut self, _now: Instant, _input: Input) -> Result<(), Misuse> {
-        let _ = &self.config;
-        Ok(())
+    pub fn handle_input(&mut self, now: Instant, input: Input) -> Result<(), Misuse> {
+        let traced = self.trace.begin(&input);
+        let before = self.ground.outputs.len();
+        self.ground.now = self.ground.now.max(now);
+        let handled = self.take(input);
+        if handled.is_ok() {
+            self.do_what_is_due();
+        }
+        self.trace.end(now, traced, handled.as_ref().err(), self.ground.outputs.iter().skip(before), &self.scopes);
+        handled
+    }
+
+    fn take(&mut self, input: Input) -> Result<(), Misuse> {
+        match input {
+            Input::Open { peer, scope } => self.open(peer, scope),
+            Input::Message { peer, text } => self.message(peer, &text),
+            Input::MessageTooLong { peer, start, bytes } => self.message_too_long(peer, &start, bytes),
+            Input::Closed { peer } => self.closed(peer),
+            Input::Head { exchange, status, headers } => {
+                let delivery = self.exchanges.head(&mut self.ground, exchange, status, headers)?;
+                self.deliver(delivery);
+                Ok(())
+            }
+            Input::Body { exchange, bytes } => match self.exchanges.body(&mut self.ground, exchange, bytes)? {
+                BodyTaken::Kept => Ok(()),
+                BodyTaken::Ended(delivery) => {
+                    self.deliver(Some(delivery));
+                    Ok(())
+                }
+                BodyTaken::Stream { owner, first, decoder, bytes } => {
+                    self.deliver_events(owner, first, decoder, &bytes);
+                    Ok(())
+                }
+            },
+            Input::End { exchange } => {
+                let delivery = self.exchanges.finish(&mut self.ground, exchange)?;
+                self.deliver(delivery);
+                Ok(())
+            }
+            Input::Failed { exchange, cause, detail } => {
+                let delivery = self.exchanges.failed(&mut self.ground, exchange, cause, detail)?;
+                self.deliver(delivery);
+                Ok(())
+            }
+            Input::Tick => Ok(()),
+        }
+    }
+
+    fn deliver(&mut self, delivery: Option<Delivery>) {
+        if let Some((Some(call), exchange, report)) = delivery {
+            self.work(call, |work, run| work.report(run, exchange, report));
+        }
+    }
+
+    fn deliver_events(&mut self, owner: Option<CallId>, first: ExchangeId, mut decoder: Decoder, bytes: &[u8]) {
+        for event in decoder.feed(bytes) {
+            match (event, owner) {
+                (Ok(event), Some(call)) => self.work(call, |work, run| work.report(run, first, Report::Event(event))),
+                (Ok(_), None) => {}
+                (Err(limit), _) => {
+                    let delivery = self.exchanges.overflow(&mut self.ground, first, limit);
+                    self.deliver(delivery);
+                }
+            }
+            if !self.exchanges.runs(first) {
+                return;
+            }
+        }
+        self.exchanges.keep(first, decoder);
+    }
+
+    /// Runs each call whose time has come once, in the order of their times.
+    fn do_what_is_due(&mut self) {
+        let now = self.ground.now;
+        let due: alloc::vec::Vec<CallId> =
+            self.timers.iter().take_while(|((at, _), ())| *at <= now).map(|((_, call), ())| *call).collect();
+        for call in due {
+            self.work(call, crate::call::Work::due);
+        }
+        self.exchanges.expire(&mut self.ground);
     }
 
     /// The next thing to do.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.ground.outputs.pop_front()
     }
 
     /// When to come back at the latest, with [`Input::Tick`] if nothing else happened.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        None
-    }
-
-    /// All state, in pieces of JSON text under 1 MiB each.
-    #[must_use]
-    pub fn snapshot(&self, _secrets: Secrets) -> Vec<String> {
-        Vec::new()
+        let call = self.timers.first().and_then(|((_, call), ())| self.calls.get(call)).and_then(|call| call.timer);
+        let expiry = self.exchanges.expiry().map(|at| Deadline { at, reason: Reason::CancelTimeout });
+        match (call, expiry) {
+            (Some(call), Some(expiry)) => Some(if expiry.at < call.at { expiry } else { call }),
+            (call, expiry) => call.or(expiry),
+        }
     }
 
     /// Starts or stops writing the trace.
     pub fn set_trace(&mut self, on: bool) {
-        self.trace = on.then(VecDeque::new);
+        self.trace.set(on);
     }
 
     /// The next line of the trace: JSON, secrets replaced by placeholders.
     pub fn poll_trace(&mut self) -> Option<String> {
-        self.trace.as_mut()?.pop_front()
+        self.trace.poll()
     }
 }
-
-/// Why a snapshot was not taken up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RestoreError(pub String);
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl core::error::Error for RestoreError {}

@@ -86,6 +86,12 @@ impl Json {
         Self(out.into_boxed_str())
     }
 
+    /// An integer.
+    #[must_use]
+    pub fn integer(value: impl Into<i128>) -> Self {
+        Self(alloc::format!("{}", value.into()).into_boxed_str())
+    }
+
     /// `null`.
     #[must_use]
     pub fn null() -> Self {
@@ -96,6 +102,12 @@ impl Json {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The text, owned.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0.into_string()
     }
 
     /// What kind of value it is.

@@ -1,3 +1,5 @@
+//! What is redacted and what is left alone.
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

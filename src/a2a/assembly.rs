@@ -1,0 +1,303 @@
+//! One task out of many events: snapshots, statuses, artifacts in pieces (A2A 1.0 §3.1.2, §4.2.2).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::json::{Json, Object};
+
+use super::event::{ArtifactUpdate, Event, StatusUpdate};
+use super::message::Message;
+use super::part::Part;
+use super::task::{Artifact, Task};
+
+/// What a call has got of its answer so far.
+///
+/// A later snapshot replaces what was merged, except that it takes nothing away by silence: artifacts, history, context
+/// id and the words of an unchanged state stay where the snapshot has none. A terminal state is never left. Events that
+/// name another task or context are taken, as an exchange belongs to one call, and flagged.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    task: Option<Task>,
+    message: Option<Message>,
+    places: BTreeMap<String, Place>,
+    bytes: u64,
+    limit: u64,
+    rewrites: Rewrites,
+}
+
+/// Where an artifact is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: usize,
+    bytes: u64,
+    complete: bool,
+}
+
+/// What an event changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// the first event, a whole task
+    Started,
+    /// the status
+    State,
+    /// an artifact
+    Artifact {
+        /// which
+        artifact_id: String,
+    },
+    /// the answer is a message
+    Message,
+    /// the whole task, once more
+    Snapshot,
+    /// nothing
+    Nothing,
+}
+
+/// What applying an event did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// what changed
+    pub change: Change,
+    /// the event named another task or context than the ones before
+    pub foreign_ids: bool,
+    /// the artifact had been called complete before
+    pub after_last_chunk: bool,
+}
+
+impl Applied {
+    const fn of(change: Change, foreign_ids: bool) -> Self {
+        Self { change, foreign_ids, after_last_chunk: false }
+    }
+}
+
+/// The artifacts passed [`artifact_bytes`](crate::limits::Limits::artifact_bytes). What was merged before stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// What a part costs beyond its content.
+const PART_BYTES: u64 = 64;
+
+/// Metadata that changes with every chunk is written anew each time; in all, no more than this times the limit.
+const REWRITE_FACTOR: u64 = 16;
+
+impl Assembly {
+    /// Nothing yet; artifacts up to `artifact_bytes`.
+    #[must_use]
+    pub const fn new(artifact_bytes: u64) -> Self {
+        let rewrites = Rewrites { left: artifact_bytes.saturating_mul(REWRITE_FACTOR) };
+        Self { task: None, message: None, places: BTreeMap::new(), bytes: 0, limit: artifact_bytes, rewrites }
+    }
+
+    /// The task so far.
+    #[must_use]
+    pub const fn task(&self) -> Option<&Task> {
+        self.task.as_ref()
+    }
+
+    /// The message that is the answer.
+    #[must_use]
+    pub const fn message(&self) -> Option<&Message> {
+        self.message.as_ref()
+    }
+
+    /// Task and message.
+    #[must_use]
+    pub fn into_parts(self) -> (Option<Task>, Option<Message>) {
+        (self.task, self.message)
+    }
+
+    /// The answer for people: the message, else the task's; may be empty.
+    #[must_use]
+    pub fn answer_text(&self) -> String {
+        let message = self.message.as_ref().map(Message::readable);
+        message.or_else(|| self.task.as_ref().map(Task::readable)).unwrap_or_default()
+    }
+
+    /// Merges an event.
+    ///
+    /// # Errors
+    /// Artifacts beyond the limit; the event is not merged.
+    pub fn apply(&mut self, event: Event) -> Result<Applied, TooLarge> {
+        match event {
+            Event::Task(task) => self.snapshot(task),
+            Event::Message(message) => {
+                let foreign = self.is_foreign(message.task_id.as_deref(), message.context_id.as_deref());
+                self.message = Some(message);
+                Ok(Applied::of(Change::Message, foreign))
+            }
+            Event::Status(update) => self.status(update),
+            Event::Artifact(update) => self.artifact(update),
+            Event::Other(_) => Ok(Applied::of(Change::Nothing, false)),
+        }
+    }
+
+    fn is_foreign(&self, task_id: Option<&str>, context_id: Option<&str>) -> bool {
+        let Some(task) = &self.task else { return false };
+        let other_task = task_id.is_some_and(|id| !task.id.is_empty() && id != task.id);
+        let other_context = context_id.is_some_and(|id| task.context_id.as_deref().is_some_and(|known| id != known));
+        other_task || other_context
+    }
+
+    fn snapshot(&mut self, mut new: Task) -> Result<Applied, TooLarge> {
+        let own_id = Some(new.id.as_str()).filter(|id| !id.is_empty());
+        let foreign = self.is_foreign(own_id, new.context_id.as_deref());
+        if let Some(old) = &mut self.task {
+            // Checked before anything moves, so that a refused event leaves the task as it was.
+            fits(new.artifacts(), self.limit)?;
+            if new.artifacts().is_empty() {
+                new.artifacts = old.artifacts.take().or(new.artifacts);
+            }
+            if new.history.as_ref().is_none_or(Vec::is_empty) {
+                new.history = old.history.take().or(new.history);
+            }
+            if new.id.is_empty() {
+                new.id = core::mem::take(&mut old.id);
+            }
+            new.context_id = new.context_id.or_else(|| old.context_id.take());
+            let same_state = new.status.state == old.status.state;
+            if old.status.state.is_terminal() && !new.status.state.is_terminal() {
+                new.status = core::mem::take(&mut old.status);
+            } else if same_state && new.status.message.is_none() {
+                new.status.message = old.status.message.take();
+            }
+        } else {
+            fits(new.artifacts(), self.limit)?;
+        }
+        self.places.clear();
+        self.bytes = 0;
+        for (at, artifact) in new.artifacts().iter().enumerate() {
+            let bytes = cost(artifact);
+            self.bytes += bytes;
+            self.places.insert(artifact.artifact_id.clone(), Place { at, bytes, complete: false });
+        }
+        let change = if self.task.replace(new).is_none() { Change::Started } else { Change::Snapshot };
+        Ok(Applied::of(change, foreign))
+    }
+
+    fn status(&mut self, update: StatusUpdate) -> Result<Applied, TooLarge> {
+        let foreign = self.is_foreign(update.task_id.as_deref(), update.context_id.as_deref());
+        let task = task_of(&mut self.task, update.task_id, update.context_id);
+        self.rewrites.merge(&mut task.metadata, update.metadata)?;
+        if task.status.state.is_terminal() && !update.status.state.is_terminal() {
+            return Ok(Applied::of(Change::Nothing, foreign));
+        }
+        task.status = update.status;
+        Ok(Applied::of(Change::State, foreign))
+    }
+
+    fn artifact(&mut self, update: ArtifactUpdate) -> Result<Applied, TooLarge> {
+        let ArtifactUpdate { task_id, context_id, artifact: new, append, last_chunk, metadata: _ } = update;
+        let foreign = self.is_foreign(task_id.as_deref(), context_id.as_deref());
+        let artifact_id = new.artifact_id.clone();
+        let place = self.places.get(&artifact_id).copied();
+        let after_last_chunk = place.is_some_and(|place| place.complete);
+        let others = self.bytes - place.map_or(0, |place| place.bytes);
+        let kept = place.filter(|_| append).map(|place| place.bytes);
+        let added = if kept.is_some() { new.parts.iter().map(part_cost).sum() } else { cost(&new) };
+        let mut bytes = kept.unwrap_or_default() + added;
+        if others + bytes > self.limit {
+            return Err(TooLarge);
+        }
+        let list = task_of(&mut self.task, task_id, context_id).artifacts.get_or_insert_default();
+        let at = place.map_or(list.len(), |place| place.at);
+        match list.get_mut(at) {
+            Some(old) if append => {
+                let before = old.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
+                self.rewrites.extend(old, new)?;
+                let after = old.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
+                bytes = (bytes + after).saturating_sub(before);
+            }
+            Some(old) => *old = new,
+            None => list.push(new),
+        }
+        self.bytes = others + bytes;
+        let complete = last_chunk || append && after_last_chunk;
+        self.places.insert(artifact_id.clone(), Place { at, bytes, complete });
+        Ok(Applied { change: Change::Artifact { artifact_id }, foreign_ids: foreign, after_last_chunk })
+    }
+}
+
+/// The task, made from the ids of an event where none came before.
+fn task_of(task: &mut Option<Task>, task_id: Option<String>, context_id: Option<String>) -> &mut Task {
+    let task = task.get_or_insert_with(|| Task::new(String::new(), None));
+    if task.id.is_empty() {
+        task.id = task_id.unwrap_or_default();
+    }
+    if task.context_id.is_none() {
+        task.context_id = context_id;
+    }
+    task
+}
+
+/// How much may still be written anew when members are merged.
+#[derive(Clone, Copy, Debug)]
+struct Rewrites {
+    left: u64,
+}
+
+impl Rewrites {
+    fn charge(&mut self, bytes: usize) -> Result<(), TooLarge> {
+        self.left = self.left.checked_sub(bytes as u64).ok_or(TooLarge)?;
+        Ok(())
+    }
+
+    /// Adds a piece to an artifact: its parts follow, what else it says counts where it says something.
+    fn extend(&mut self, old: &mut Artifact, new: Artifact) -> Result<(), TooLarge> {
+        self.merge(&mut old.metadata, new.metadata)?;
+        if !new.extra.is_empty() {
+            let bytes = |(name, value): &(String, Json)| name.len() + value.as_str().len();
+            self.charge(old.extra.iter().chain(&new.extra).map(bytes).sum())?;
+            let newer: BTreeSet<&str> = new.extra.iter().map(|(name, _)| name.as_str()).collect();
+            old.extra.retain(|(name, _)| !newer.contains(name.as_str()));
+            old.extra.extend(new.extra);
+        }
+        old.parts.extend(new.parts);
+        old.name = new.name.or_else(|| old.name.take());
+        old.description = new.description.or_else(|| old.description.take());
+        old.extensions = new.extensions.or_else(|| old.extensions.take());
+        Ok(())
+    }
+
+    /// Newer members over older ones.
+    fn merge(&mut self, old: &mut Option<Json>, new: Option<Json>) -> Result<(), TooLarge> {
+        let Some(new) = new else { return Ok(()) };
+        let merged = match old {
+            Some(known) if *known == new => return Ok(()),
+            Some(known) => {
+                self.charge(known.as_str().len() + new.as_str().len())?;
+                merged(known, &new)
+            }
+            None => new,
+        };
+        *old = Some(merged);
+        Ok(())
+    }
+}
+
+/// What an artifact counts against the limit.
+fn cost(artifact: &Artifact) -> u64 {
+    artifact.bytes() as u64 + artifact.parts.len() as u64 * PART_BYTES
+}
+
+fn part_cost(part: &Part) -> u64 {
+    part.bytes() as u64 + PART_BYTES
+}
+
+fn fits(artifacts: &[Artifact], limit: u64) -> Result<(), TooLarge> {
+    if artifacts.iter().map(cost).sum::<u64>() > limit { Err(TooLarge) } else { Ok(()) }
+}
+
+/// One object of two, the newer winning; what is no object is replaced.
+fn merged(old: &Json, new: &Json) -> Json {
+    let (Some(kept), Some(newer)) = (old.members(), new.members()) else { return new.clone() };
+    let names: BTreeSet<&str> = newer.iter().map(|(name, _)| name).collect();
+    let mut out = Object::with_capacity(old.as_str().len() + new.as_str().len());
+    for (name, value) in kept.iter().filter(|(name, _)| !names.contains(name)).chain(newer.iter()) {
+        out.raw(name, value.get());
+    }
+    out.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Token buckets in integers: full at the start, refilled continuously, one token a send.
+
+use crate::time::Instant;
+
+/// Parts of a token: a rate of 0.000001 tokens a second still adds up.
+const MICRO: u128 = 1_000_000;
+
+/// A rate and a capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// millionths of a token a second; 0 is no limit
+    pub micro_rps: u64,
+    /// the capacity in tokens
+    pub burst: u64,
+}
+
+impl Rate {
+    /// Whether anything is limited.
+    #[must_use]
+    pub const fn is_limit(self) -> bool {
+        self.micro_rps > 0
+    }
+}
+
+/// A bucket of one agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    rate: Rate,
+    /// what is in it, in millionths of a token times milliseconds, so that no refill is rounded
+    level: u128,
+    at: Instant,
+    /// the agent itself asked for silence until then
+    closed_until: Option<Instant>,
+}
+
+const UNIT: u128 = MICRO * 1000;
+
+impl Bucket {
+    /// A full bucket.
+    #[must_use]
+    pub fn new(rate: Rate, now: Instant) -> Self {
+        Self { rate, level: u128::from(rate.burst) * UNIT, at: now, closed_until: None }
+    }
+
+    /// The rate.
+    #[must_use]
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The level now in millionths of a token, for a snapshot.
+    #[must_use]
+    pub fn micro_tokens(&self, now: Instant) -> u64 {
+        u64::try_from(self.level_at(now) / 1000).unwrap_or(u64::MAX)
+    }
+
+    /// Until when the agent asked for silence.
+    #[must_use]
+    pub const fn closed_until(&self) -> Option<Instant> {
+        self.closed_until
+    }
+
+    /// A bucket as it was in a snapshot.
+    #[must_use]
+    pub fn restored(rate: Rate, micro_tokens: u64, closed_until: Option<Instant>, now: Instant) -> Self {
+        let full = u128::from(rate.burst) * UNIT;
+        Self { rate, level: (u128::from(micro_tokens) * 1000).min(full), at: now, closed_until }
+    }
+
+    fn level_at(&self, now: Instant) -> u128 {
+        let full = u128::from(self.rate.burst) * UNIT;
+        let gained = u128::from(now.since(self.at)) * u128::from(self.rate.micro_rps);
+        self.level.saturating_add(gained).min(full)
+    }
+
+    /// Takes a token.
+    ///
+    /// # Errors
+    /// The milliseconds after which there will be one, rounded up. Nothing is taken then.
+    pub fn take(&mut self, now: Instant) -> Result<(), u64> {
+        if let Some(until) = self.closed_until {
+            if now < until {
+                return Err(until.since(now));
+            }
+            self.closed_until = None;
+        }
+        if !self.rate.is_limit() {
+            return Ok(());
+        }
+        self.level = self.level_at(now);
+        // A clock that stepped back gives nothing until it has passed the latest moment seen.
+        self.at = self.at.max(now);
+        if self.level >= UNIT {
+            self.level -= UNIT;
+            return Ok(());
+        }
+        let missing = (UNIT - self.level).div_ceil(u128::from(self.rate.micro_rps));
+        Err(u64::try_from(missing).unwrap_or(u64::MAX).saturating_add(self.at.since(now)))
+    }
+
+    /// Empties the bucket because the agent asked for silence.
+    pub fn close(&mut self, now: Instant, wait_ms: u64) {
+        let until = now.plus_ms(wait_ms);
+        self.closed_until = Some(self.closed_until.map_or(until, |known| known.max(until)));
+    }
+
+    /// Whether it neither limits nor is closed.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        !self.rate.is_limit() && self.closed_until.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(micro_rps: u64, burst: u64, calls: &[u64]) -> alloc::vec::Vec<bool> {
+        let mut bucket = Bucket::new(Rate { micro_rps, burst }, Instant::from_ms(0));
+        calls.iter().map(|at| bucket.take(Instant::from_ms(*at)).is_ok()).collect()
+    }
+
+    #[test]
+    fn idling_gives_no_second_burst() {
+        assert_eq!(run(100_000, 1, &[600_000, 600_000]), [true, false]);
+    }
+
+    #[test]
+    fn remainders_are_carried() {
+        assert_eq!(run(3_000_000, 1, &[0, 334, 668, 1002, 1336]), [true; 5]);
+        assert_eq!(run(3_000_000, 1, &[0, 333, 334]), [true, false, true]);
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_gives_nothing_and_credits_nothing_twice() {
+        assert_eq!(run(1_000_000, 1, &[1000, 400, 1400, 2000]), [true, false, false, true]);
+    }
+
+    #[test]
+    fn who_waits_as_told_succeeds() {
+        for micro_rps in [1, 512_000, 999_999, 1_000_000, 3_000_000, 7_300_001, 1_000_000_000_000] {
+            let mut bucket = Bucket::new(Rate { micro_rps, burst: 2 }, Instant::from_ms(5));
+            let mut now = 5;
+            for _ in 0..20 {
+                if let Err(wait) = bucket.take(Instant::from_ms(now)) {
+                    assert!(bucket.take(Instant::from_ms(now + wait - 1)).is_err(), "{micro_rps}: {wait} was more than needed");
+                    now += wait;
+                    assert_eq!(bucket.take(Instant::from_ms(now)), Ok(()), "{micro_rps}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_agent_may_close_its_own_bucket() {
+        let mut bucket = Bucket::new(Rate { micro_rps: 0, burst: 0 }, Instant::from_ms(0));
+        assert_eq!(bucket.take(Instant::from_ms(0)), Ok(()));
+        bucket.close(Instant::from_ms(10), 2000);
+        assert_eq!(bucket.take(Instant::from_ms(510)), Err(1500));
+        assert_eq!(bucket.take(Instant::from_ms(2010)), Ok(()));
+    }
+}

@@ -1,0 +1,206 @@
+//! The life of a tool call, from its request to its one answer.
+
+use alloc::string::String;
+
+use crate::exchange::{Exchanges, Plan, Report, Want};
+use crate::ground::Ground;
+use crate::io::{Deadline, ExchangeId, Level, Output, PeerId};
+use crate::json::{Json, Object};
+use crate::jsonrpc::{self, Id};
+use crate::mcp::era::Era;
+use crate::mcp::outcome::{ToolError, ToolResult};
+use crate::scope::Scope;
+
+pub mod card;
+pub mod connect;
+pub mod discovery;
+pub mod fault;
+pub mod life;
+pub mod route;
+pub mod send;
+pub mod target;
+pub mod task;
+
+/// A call, in the order of their beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(pub u64);
+
+/// How a call ended.
+pub type Ended = Result<ToolResult, ToolError>;
+
+/// Who asked, and what is told while a call runs.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// the call
+    pub call: CallId,
+    /// the peer
+    pub peer: PeerId,
+    /// the id of its request
+    pub request: Id,
+    /// how the answer is shaped
+    pub era: Era,
+    /// the token of its progress notifications
+    pub progress_token: Option<Json>,
+    /// how many progress notifications there were
+    pub progress: u64,
+    /// the least level of its log messages
+    pub log_level: Option<Level>,
+}
+
+/// What a call works with.
+#[derive(Debug)]
+pub struct Run<'g> {
+    /// time, randomness, configuration, outputs
+    pub ground: &'g mut Ground,
+    /// the state of the caller's scope
+    pub scope: &'g mut Scope,
+    /// outgoing HTTP
+    pub exchanges: &'g mut Exchanges,
+    /// who asked
+    pub caller: &'g mut Caller,
+    /// an alias whose calls end because it was disconnected
+    pub disconnected: Option<String>,
+}
+
+impl Run<'_> {
+    /// Tells the caller how far the call is, where it asked for that.
+    pub fn progress(&mut self, message: &str) {
+        let Some(token) = self.caller.progress_token.clone() else { return };
+        self.caller.progress += 1;
+        let mut params = Object::new();
+        params.json("progressToken", &token).integer("progress", self.caller.progress).string("message", message);
+        let message = jsonrpc::notification("notifications/progress", &params.finish());
+        self.say(message);
+    }
+
+    /// Tells the caller's log what was worked around or failed.
+    pub fn log(&mut self, level: Level, text: &str) {
+        if self.caller.log_level.is_none_or(|least| level < least) {
+            return;
+        }
+        let mut params = Object::new();
+        params.string("level", level.name()).string("logger", "narrows").string("data", text);
+        let message = jsonrpc::notification("notifications/message", &params.finish());
+        self.say(message);
+    }
+
+    fn say(&mut self, message: Json) {
+        let text = self.scope.secrets.redact_json(message).into_string();
+        self.ground.outputs.push_back(Output::Message { peer: self.caller.peer, text });
+    }
+
+    /// Starts an exchange of this call.
+    ///
+    /// # Errors
+    /// As [`Exchanges::start`].
+    pub fn start(&mut self, plan: Plan) -> Result<ExchangeId, crate::exchange::Failure> {
+        self.exchanges.start(self.ground, Some(self.caller.call), plan)
+    }
+
+    /// Starts an exchange that outlives this call and that nobody waits for.
+    pub fn start_unowned(&mut self, plan: Plan) {
+        // A refused address needs no cancelling.
+        let _ = self.exchanges.start(self.ground, None, plan);
+    }
+
+    /// The size that a reply may have.
+    #[must_use]
+    pub fn reply(&self) -> Want {
+        Want::Body(self.ground.config.limits.reply_bytes)
+    }
+}
+
+/// The work of a call that goes on after its start.
+#[derive(Debug)]
+pub enum Work {
+    /// connecting an agent: its card
+    Connect(connect::Connect),
+    /// reading a card
+    Card(card::ReadCard),
+    /// sending a message
+    Send(send::Send),
+    /// reading or canceling a task
+    Task(task::TaskCall),
+}
+
+impl Work {
+    /// Takes a report of one of its exchanges in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
+        match self {
+            Self::Connect(work) => work.report(run, exchange, report),
+            Self::Card(work) => work.report(run, exchange, report),
+            Self::Send(work) => work.report(run, exchange, report),
+            Self::Task(work) => work.report(run, exchange, report),
+        }
+    }
+
+    /// Does what is due now.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        match self {
+            Self::Connect(work) => work.due(run),
+            Self::Card(work) => work.due(run),
+            Self::Send(work) => work.due(run),
+            Self::Task(work) => work.due(run),
+        }
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        match self {
+            Self::Connect(work) => Some(work.deadline()),
+            Self::Card(work) => Some(work.deadline()),
+            Self::Send(work) => work.deadline(),
+            Self::Task(work) => Some(work.deadline()),
+        }
+    }
+
+    /// Stops: exchanges are aborted; a task that the agent runs for a caller who cancelled is canceled there too.
+    pub fn stop(&mut self, run: &mut Run<'_>, cancelled: bool) {
+        match self {
+            Self::Connect(work) => work.stop(run),
+            Self::Card(work) => work.stop(run),
+            Self::Send(work) => work.stop(run, cancelled),
+            Self::Task(work) => work.stop(run),
+        }
+    }
+
+    /// The alias that the call is for.
+    #[must_use]
+    pub fn alias(&self) -> Option<&str> {
+        let target = match self {
+            Self::Connect(work) => work.target(),
+            Self::Card(work) => work.target(),
+            Self::Send(work) => work.target(),
+            Self::Task(work) => work.target(),
+        };
+        target.alias.as_ref().map(|(alias, _)| alias.as_str())
+    }
+
+    /// The task that the agent is known to run, for a caller who loses the call.
+    #[must_use]
+    pub fn task_id(&self) -> Option<String> {
+        match self {
+            Self::Connect(_) | Self::Card(_) => None,
+            Self::Send(work) => work.task_id(),
+            Self::Task(work) => Some(String::from(work.task_id())),
+        }
+    }
+}
+
+/// A call that goes on.
+#[derive(Debug)]
+pub struct Call {
+    /// who asked
+    pub caller: Caller,
+    /// the scope of its peer
+    pub scope: String,
+    /// the tool
+    pub tool: &'static crate::mcp::tool::Tool,
+    /// what is being done
+    pub work: alloc::boxed::Box<Work>,
+    /// when it began
+    pub started: crate::time::Instant,
+    /// when something is due
+    pub timer: Option<Deadline>,
+}

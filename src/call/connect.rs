@@ -1,0 +1,152 @@
+//! Connecting an agent: it is registered at once, and its card is awaited for a while.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::discovery::{Discovery, Search};
+use super::target::Target;
+use super::{Ended, Run};
+use crate::exchange::Report;
+use crate::io::{Deadline, ExchangeId, Reason};
+use crate::json::Object;
+use crate::mcp::outcome::{ToolError, ToolResult};
+use crate::mcp::tool::Started;
+use crate::registry::Profile;
+use crate::time::Instant;
+
+/// How long a connecting agent's card is awaited.
+const CARD_MS: u64 = 10_000;
+
+/// A connect_agent whose card is on its way.
+#[derive(Debug)]
+pub struct Connect {
+    target: Target,
+    alias: String,
+    registration: u64,
+    replaced: bool,
+    remark: Option<String>,
+    discovery: Discovery,
+    until: Instant,
+}
+
+impl Connect {
+    /// Looks for the card of an alias that was just registered; `remark` is told with the result.
+    ///
+    /// # Errors
+    /// Never: the alias is there.
+    pub fn start(run: &mut Run<'_>, alias: &str, replaced: bool, remark: Option<String>) -> Result<Started, ToolError> {
+        let target = Target::resolve(run.scope, alias)?;
+        let registration = target.alias.as_ref().map_or(0, |(_, registration)| *registration);
+        let (discovery, search) = Discovery::start(run, target.clone());
+        let until = run.ground.now.plus_ms(CARD_MS);
+        let mut work = Self { target, alias: alias.to_string(), registration, replaced, remark, discovery, until };
+        Ok(match work.search(run, search) {
+            Some(result) => Started::Done(result),
+            None => Started::Running(Box::new(super::Work::Connect(work))),
+        })
+    }
+
+    /// The agent of the call.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<ToolResult> {
+        match search {
+            Search::Going => None,
+            Search::Found(found) => match run.scope.registry.same(&self.alias, self.registration) {
+                Some(agent) => {
+                    agent.profile = Some(found.profile.clone());
+                    Some(self.result(Some(&found.profile), None))
+                }
+                None => Some(self.result(None, Some("the alias was registered anew before this card arrived"))),
+            },
+            Search::NotFound(why) => Some(self.result(None, Some(&why))),
+        }
+    }
+
+    /// Takes a report in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
+        let search = self.discovery.report(run, exchange, report)?;
+        self.search(run, search).map(Ok)
+    }
+
+    /// The card's time may be up: the alias stands without it.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if run.ground.now < self.until {
+            return None;
+        }
+        let why = self.discovery.so_far();
+        self.stop(run);
+        Some(Ok(self.result(None, Some(&why))))
+    }
+
+    /// When the card's time is up.
+    #[must_use]
+    pub const fn deadline(&self) -> Deadline {
+        Deadline { at: self.until, reason: Reason::CardTimeout }
+    }
+
+    /// Stops the search; the registration stands.
+    pub fn stop(&mut self, run: &mut Run<'_>) {
+        self.discovery.stop(run);
+    }
+
+    fn result(&self, profile: Option<&Profile>, card_error: Option<&str>) -> ToolResult {
+        let url = self.target.url.as_str();
+        let verb = if self.replaced { "Reconnected" } else { "Connected" };
+        let mut text = match profile {
+            Some(profile) => format!("{verb} '{}' to {url}. {}", self.alias, describe(profile)),
+            None => format!("{verb} '{}' to {url}, without a card: messages go to that URL as A2A 1.0 JSON-RPC.", self.alias),
+        };
+        if let Some(why) = card_error {
+            text = format!("{text} Why: {why}.");
+        }
+        if let Some(remark) = &self.remark {
+            text = format!("{text} {remark}");
+        }
+        let mut out = Object::new();
+        out.string("alias", &self.alias).string("url", url).boolean("replaced", self.replaced);
+        match profile {
+            Some(profile) => out.json("card", &profile.summary),
+            None => out.null("card"),
+        };
+        out.optional_string("card_error", card_error);
+        ToolResult::new(text, out)
+    }
+}
+
+/// What the agent can do, in words.
+fn describe(profile: &Profile) -> String {
+    let summary = profile.summary.members().unwrap_or_default();
+    let name = summary.string("name").unwrap_or_default();
+    let skills: alloc::vec::Vec<String> = summary
+        .get("skills")
+        .and_then(crate::json::elements)
+        .map(|list| list.into_iter().filter_map(crate::json::string).collect())
+        .unwrap_or_default();
+    let mut text = format!("It is {name}");
+    match &profile.interface {
+        Some(interface) => {
+            text = format!("{text}, speaks A2A {} over {}", interface.dialect.version(), interface.dialect.transport());
+            if profile.streaming {
+                text.push_str(", streams its answers");
+            }
+        }
+        None => text = format!("{text}, but offers nothing that this gateway speaks ({})", profile.offered.join(", ")),
+    }
+    if skills.is_empty() {
+        text.push('.');
+    } else {
+        text = format!("{text}. Skills: {}.", skills.join(", "));
+    }
+    for note in &profile.notes {
+        text = format!("{text} Note: {note}.");
+    }
+    if profile.foreign {
+        text.push_str(" Its card names an interface on another origin: messages go there without the header fields given here.");
+    }
+    text
+}

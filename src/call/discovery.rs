@@ -1,0 +1,194 @@
+//! Looking for an agent's card, one candidate after the other.
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Run;
+use super::target::Target;
+use crate::a2a::{self, Card};
+use crate::exchange::{Failure, Plan, Report, Want};
+use crate::io::{ExchangeId, Method};
+use crate::mcp::outcome::Code;
+use crate::registry::Profile;
+use crate::url::Url;
+
+/// A search for a card.
+#[derive(Debug)]
+pub struct Discovery {
+    target: Target,
+    left: VecDeque<Url>,
+    asked: Option<(ExchangeId, Url)>,
+    tried: Vec<String>,
+    verdict: (Code, Option<u16>),
+}
+
+/// A card that was found, and where.
+#[derive(Debug)]
+pub struct Found {
+    /// the card
+    pub card: Card,
+    /// the URL it was read from, after redirects
+    pub url: Url,
+    /// what calls need of it
+    pub profile: Profile,
+}
+
+/// How far a search is.
+#[derive(Debug)]
+pub enum Search {
+    /// an answer is awaited
+    Going,
+    /// the first that was a card
+    Found(alloc::boxed::Box<Found>),
+    /// none was; what became of each
+    NotFound(String),
+}
+
+impl Discovery {
+    /// Starts a search.
+    pub fn start(run: &mut Run<'_>, target: Target) -> (Self, Search) {
+        let left = a2a::card_candidates(&target.url).into();
+        let mut discovery = Self { target, left, asked: None, tried: Vec::new(), verdict: (Code::ProtocolError, None) };
+        let search = discovery.next(run);
+        (discovery, search)
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> Search {
+        while let Some(url) = self.left.pop_front() {
+            let plan = Plan {
+                method: Method::Get,
+                url: url.clone(),
+                headers: alloc::vec![
+                    ("Accept".to_string(), "application/json".to_string()),
+                    ("A2A-Version".to_string(), "1.0".to_string()),
+                ],
+                body: None,
+                credentials: self.target.credentials.clone(),
+                registered: self.target.url.clone(),
+                want: Want::Body(run.ground.config.limits.card_bytes),
+            };
+            match run.start(plan) {
+                Ok(exchange) => {
+                    self.asked = Some((exchange, url));
+                    return Search::Going;
+                }
+                Err(failure) => {
+                    self.verdict = verdict(&failure);
+                    self.tried.push(describe(&failure));
+                    self.left.clear();
+                }
+            }
+        }
+        Search::NotFound(format!("no agent card: {}", self.tried.join("; ")))
+    }
+
+    /// Takes a report in; `None` where it is about another exchange.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Search> {
+        if self.asked.as_ref().is_none_or(|(asked, _)| *asked != exchange) {
+            return None;
+        }
+        let (_, asked) = self.asked.take()?;
+        let path = asked.path().to_string();
+        Some(match report {
+            Report::Reply(reply) => {
+                if !(200..300).contains(&reply.status) {
+                    self.verdict = (Code::HttpStatus, Some(reply.status));
+                    self.tried.push(format!("{path} answered {}", reply.status));
+                    return Some(self.next(run));
+                }
+                match Card::read(&String::from_utf8_lossy(&reply.body), run.ground.config.limits.depth()) {
+                    Ok(card) => Search::Found(alloc::boxed::Box::new(self.found(card, reply.url))),
+                    Err(fault) => {
+                        self.verdict = (Code::ProtocolError, None);
+                        self.tried.push(format!("{path} is no card: {fault}"));
+                        self.next(run)
+                    }
+                }
+            }
+            Report::Failed(failure) => {
+                if let Failure::Transport { cause, .. } = &failure {
+                    // Where nobody listens for one path, nobody listens for the others.
+                    if cause.unsent() {
+                        self.left.clear();
+                    }
+                }
+                self.verdict = verdict(&failure);
+                self.tried.push(format!("{path} {}", describe(&failure)));
+                self.next(run)
+            }
+            Report::Event(_) | Report::Closed(_) => self.next(run),
+        })
+    }
+
+    fn found(&self, card: Card, url: Url) -> Found {
+        let profile = profile(&card, &url, &self.target.url);
+        Found { card, url, profile }
+    }
+
+    /// What was tried so far, for a caller whose time is up.
+    #[must_use]
+    pub fn so_far(&self) -> String {
+        let pending = self.asked.as_ref().map(|(_, url)| format!("{} did not answer in time", url.path()));
+        let tried: Vec<&str> = self.tried.iter().map(String::as_str).chain(pending.as_deref()).collect();
+        format!("no agent card: {}", tried.join("; "))
+    }
+
+    /// The code of the last thing that went wrong, and its HTTP status.
+    #[must_use]
+    pub const fn verdict(&self) -> (Code, Option<u16>) {
+        self.verdict
+    }
+
+    /// Stops the search.
+    pub fn stop(&mut self, run: &mut Run<'_>) {
+        self.left.clear();
+        if let Some((exchange, _)) = self.asked.take() {
+            run.exchanges.abort(run.ground, exchange);
+        }
+    }
+}
+
+/// What calls need of a card.
+#[must_use]
+pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
+    match a2a::choose(card, found_at, registered) {
+        Ok(choice) => Profile {
+            summary: a2a::normalized(card, Some(&choice)),
+            streaming: card.streaming,
+            foreign: choice.foreign,
+            notes: choice.notes,
+            offered: Vec::new(),
+            interface: Some(choice.interface),
+        },
+        Err(fault) => Profile {
+            summary: a2a::normalized(card, None),
+            streaming: false,
+            foreign: false,
+            notes: Vec::new(),
+            offered: fault.offered,
+            interface: None,
+        },
+    }
+}
+
+fn verdict(failure: &Failure) -> (Code, Option<u16>) {
+    match failure {
+        Failure::Transport { .. } => (Code::Unreachable, None),
+        Failure::TooLarge(_) => (Code::TooLarge, None),
+        Failure::Redirect { status, .. } => (Code::HttpStatus, Some(*status)),
+        Failure::Blocked(_) => (Code::Blocked, None),
+    }
+}
+
+/// A failure in a list of what was tried.
+fn describe(failure: &Failure) -> String {
+    match failure {
+        Failure::Transport { cause, detail, .. } if detail.is_empty() => format!("failed: {}", cause.name()),
+        Failure::Transport { cause, detail, .. } => format!("failed: {} ({detail})", cause.name()),
+        Failure::TooLarge(limit) => format!("is larger than {limit} allows"),
+        Failure::Redirect { why, .. } => format!("failed: {why}"),
+        Failure::Blocked(why) => format!("was not asked: {why}"),
+    }
+}

@@ -1,0 +1,133 @@
+//! What goes wrong with an agent, as the error of a call.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Run;
+use super::target::Target;
+use crate::a2a::{Fault, FaultKind};
+use crate::exchange::{Failure, Reply};
+use crate::http;
+use crate::io::Cause;
+use crate::mcp::outcome::{Code, ToolError};
+
+/// The error of a failed exchange.
+#[must_use]
+pub fn failure(label: &str, failure: &Failure) -> ToolError {
+    match failure {
+        Failure::Transport { cause, detail, answered } => transport(label, *cause, detail, *answered),
+        Failure::TooLarge(limit) => {
+            ToolError::new(Code::TooLarge, format!("the answer of agent {label} is larger than the limit {limit} allows"))
+                .with("limit", crate::json::Json::string(limit))
+        }
+        Failure::Redirect { status, why } => {
+            ToolError::new(Code::HttpStatus, format!("agent {label} was not reached: {why}")).with_integer("status", *status)
+        }
+        Failure::Blocked(why) => ToolError::new(Code::Blocked, format!("agent {label} was not called: {why}")),
+    }
+}
+
+fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolError {
+    let (code, what) = match cause {
+        Cause::Refused => (Code::Unreachable, "refused the connection: check that it runs and that the URL is right"),
+        Cause::Dns => (Code::Unreachable, "has no address: check the host name"),
+        Cause::Tls => (Code::Unreachable, "could not be trusted: its TLS certificate was not accepted"),
+        Cause::Blocked => (Code::Blocked, "was not called: the host refused its address"),
+        Cause::Protocol => (Code::ProtocolError, "sent bytes that are no complete HTTP answer"),
+        Cause::Reset if answered => (Code::Unreachable, "broke off in the middle of its answer"),
+        Cause::Reset => (Code::Unreachable, "closed the connection without an answer; whether it got the request is unknown"),
+        Cause::Other => (Code::Unreachable, "could not be reached"),
+    };
+    let message = if detail.is_empty() { format!("agent {label} {what}") } else { format!("agent {label} {what} ({detail})") };
+    ToolError::new(code, message)
+}
+
+/// The error of an answer that is none.
+#[must_use]
+pub fn agent(label: &str, fault: &Fault) -> ToolError {
+    match fault {
+        Fault::Agent { code, kind, message, data } => {
+            let (own, advice) = match kind {
+                FaultKind::TaskNotFound => (Code::TaskNotFound, "the task was not found there: "),
+                FaultKind::TaskNotCancelable => (Code::TaskNotCancelable, "the task can no longer be canceled: "),
+                FaultKind::Unsupported
+                | FaultKind::MethodNotFound
+                | FaultKind::VersionNotSupported
+                | FaultKind::ContentType
+                | FaultKind::PushNotSupported
+                | FaultKind::Terminal
+                | FaultKind::Other => (Code::AgentError, ""),
+            };
+            let mut error = ToolError::new(own, format!("agent {label} answered with an error: {advice}{message}"));
+            if let Some(code) = code {
+                error = error.with_integer("agent_code", *code);
+            }
+            match data {
+                Some(data) => error.with("agent_data", data.clone()),
+                None => error,
+            }
+        }
+        Fault::Status { status, excerpt, .. } => {
+            let words = if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") };
+            let advice = match status {
+                401 | 403 => " (it wants credentials: give them as headers to connect_agent)",
+                _ => "",
+            };
+            ToolError::new(Code::HttpStatus, format!("agent {label} answered HTTP {status}{advice}{words}"))
+                .with_integer("status", *status)
+        }
+        Fault::Protocol(why) => ToolError::new(Code::ProtocolError, format!("agent {label} does not keep to A2A: {why}")),
+        Fault::Depth => {
+            ToolError::new(Code::TooLarge, format!("the answer of agent {label} nests deeper than json_depth allows"))
+        }
+    }
+}
+
+/// How long the agent asks to be left alone: `Retry-After` of a 429 or 503.
+#[must_use]
+pub fn retry_after_ms(run: &Run<'_>, reply: &Reply) -> Option<u64> {
+    matches!(reply.status, 429 | 503)
+        .then(|| http::header(&reply.headers, "retry-after").and_then(|value| http::retry_after_ms(value, run.ground.wall())))
+        .flatten()
+}
+
+/// The error of an answer, with what its HTTP head says about waiting: the alias's bucket stays empty until then.
+pub fn answered(run: &mut Run<'_>, target: &Target, reply: &Reply, fault: &Fault) -> ToolError {
+    let wait = retry_after_ms(run, reply);
+    let mut error = agent(&target.label, fault);
+    if reply.status == 429 {
+        error.code = Code::RateLimited;
+        if error.details.iter().all(|(name, _)| name != "status") {
+            error = error.with_integer("status", reply.status);
+        }
+    }
+    let Some(wait_ms) = wait else { return error };
+    let now = run.ground.now;
+    if let Some((alias, registration)) = &target.alias
+        && let Some(agent) = run.scope.registry.same(alias, *registration)
+    {
+        agent.bucket.close(now, wait_ms);
+    }
+    error.message = format!("{}; retry after {}", error.message, duration(wait_ms));
+    error.with_integer("retry_after_ms", wait_ms)
+}
+
+/// A wait as people read it: `250ms`, `1.953s`.
+#[must_use]
+pub fn duration(ms: u64) -> String {
+    if ms < 1000 {
+        return format!("{ms}ms");
+    }
+    let text = format!("{}.{:03}", ms / 1000, ms % 1000);
+    format!("{}s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn waits_are_readable() {
+        for (ms, text) in [(0, "0ms"), (250, "250ms"), (1953, "1.953s"), (2000, "2s"), (60_500, "60.5s")] {
+            assert_eq!(super::duration(ms), text);
+        }
+    }
+}

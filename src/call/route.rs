@@ -1,0 +1,66 @@
+//! How an agent is spoken to: its interface, and the other version where it turns out to speak that.
+
+use super::Run;
+use super::target::Target;
+use crate::a2a::{Dialect, Fault, FaultKind, Interface};
+use crate::mcp::outcome::ToolError;
+use crate::registry::Profile;
+
+/// The interface of a call.
+#[derive(Clone, Debug)]
+pub struct Route {
+    interface: Interface,
+    downgraded: bool,
+}
+
+impl Route {
+    /// The interface that the card offers, or the default one.
+    ///
+    /// # Errors
+    /// Where the card offers none that is spoken here.
+    pub fn new(target: &Target, profile: Option<&Profile>) -> Result<Self, ToolError> {
+        Ok(Self { interface: target.interface(profile)?, downgraded: false })
+    }
+
+    /// The interface.
+    #[must_use]
+    pub const fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// The dialect.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.interface.dialect
+    }
+
+    /// Goes over to the other version once, where the agent's answer proves that it does not know this one: it says so, or does not know
+    /// our method at an address whose version was only guessed.
+    pub fn downgrade(&mut self, problem: &Fault) -> bool {
+        let asks = match problem.kind() {
+            FaultKind::VersionNotSupported => true,
+            FaultKind::MethodNotFound => !self.interface.declared,
+            FaultKind::TaskNotFound
+            | FaultKind::TaskNotCancelable
+            | FaultKind::Unsupported
+            | FaultKind::ContentType
+            | FaultKind::PushNotSupported
+            | FaultKind::Terminal
+            | FaultKind::Other => false,
+        };
+        if !asks || self.downgraded {
+            return false;
+        }
+        self.interface = self.interface.in_other_version();
+        self.downgraded = true;
+        true
+    }
+
+    /// After an answer: the dialect that was found out is remembered.
+    pub fn learn(&mut self, run: &mut Run<'_>, target: &Target) {
+        if self.downgraded && !self.interface.declared {
+            self.interface.declared = true;
+            target.learn(run, &self.interface);
+        }
+    }
+}

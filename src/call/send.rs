@@ -1,0 +1,426 @@
+//! Sending a message: streamed or not, polled, resumed, until it is answered or its time is up.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+use super::discovery::{Discovery, Search};
+use super::life::{self, Event as Happening, State};
+use super::route::Route;
+use super::target::Target;
+use super::{Ended, Run, Work, fault};
+use crate::a2a::{self, Assembly, Event, Fault, FaultKind, Operation, SendRequest};
+use crate::exchange::{Failure, Reply, Report, Want};
+use crate::http;
+use crate::io::{Deadline, ExchangeId, Level, Reason};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::tool::Started;
+use crate::registry::Profile;
+use crate::time::Instant;
+
+mod answer;
+mod reading;
+mod stream;
+
+pub use answer::{message_result, task_result};
+
+/// How long the closing events of a stream are taken after its terminal status.
+const CLOSING_MS: u64 = 500;
+/// How often a broken stream is taken up again.
+const RESUMES: u32 = 5;
+
+/// How long a send may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// as configured for its kind
+    Default,
+    /// so many milliseconds
+    Milliseconds(u64),
+    /// until it ends
+    Unlimited,
+}
+
+/// A message on its way.
+#[derive(Debug)]
+pub struct Send {
+    target: Target,
+    request: SendRequest,
+    patience: Patience,
+    started: Instant,
+    state: State,
+    route: Option<Route>,
+    discovery: Option<Discovery>,
+    exchange: Option<ExchangeId>,
+    assembly: Assembly,
+    deadline: Option<Instant>,
+    wake: Option<(Instant, Reason)>,
+    resumes: u32,
+    reading: reading::Reading,
+}
+
+impl Send {
+    /// Sends a message whose checks are passed.
+    ///
+    /// # Errors
+    /// Where the agent offers no interface, or its address is not called.
+    pub fn start(run: &mut Run<'_>, target: Target, request: SendRequest, patience: Patience) -> Result<Started, ToolError> {
+        let mut work = Self {
+            assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
+            target,
+            request,
+            patience,
+            started: run.ground.now,
+            state: State::Finding,
+            route: None,
+            discovery: None,
+            exchange: None,
+            deadline: None,
+            wake: None,
+            resumes: 0,
+            reading: reading::Reading::default(),
+        };
+        let profile = work.target.profile(run);
+        work.set_deadline(run, profile.as_ref().and_then(Option::as_ref).is_some_and(|profile| profile.streaming));
+        let ended = match profile {
+            Some(profile) => work.begin(run, profile.as_ref()),
+            None => {
+                let (discovery, search) = Discovery::start(run, work.target.clone());
+                work.discovery = Some(discovery);
+                work.search(run, search)
+            }
+        };
+        match ended {
+            Some(ended) => ended.map(Started::Done),
+            None => Ok(Started::Running(Box::new(Work::Send(work)))),
+        }
+    }
+
+    /// The agent of the call.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn set_deadline(&mut self, run: &Run<'_>, streaming: bool) {
+        let config = &run.ground.config;
+        let ms = match self.patience {
+            Patience::Milliseconds(ms) => Some(ms),
+            Patience::Unlimited => None,
+            Patience::Default if streaming => Some(config.stream_timeout_ms),
+            Patience::Default => Some(config.poll_timeout_ms),
+        };
+        self.deadline = ms.map(|ms| self.started.plus_ms(ms));
+    }
+
+    fn step(&mut self, happening: Happening) {
+        if let Some(next) = life::next(self.state, happening) {
+            self.state = next;
+        }
+        self.wake = None;
+    }
+
+    fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<Ended> {
+        let profile = match search {
+            Search::Going => return None,
+            Search::Found(found) => Some(found.profile),
+            Search::NotFound(_) => None,
+        };
+        let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
+        let answered = self.discovery.take().is_some_and(|discovery| discovery.verdict().0 != Code::Unreachable);
+        if profile.is_some() || answered {
+            run.scope.cards.put(&self.target.url, now, profile.clone(), limit);
+        }
+        self.begin(run, profile.as_ref())
+    }
+
+    /// The card is known, or it is known that there is none.
+    fn begin(&mut self, run: &mut Run<'_>, profile: Option<&Profile>) -> Option<Ended> {
+        let streaming = profile.is_some_and(|profile| profile.streaming);
+        match Route::new(&self.target, profile) {
+            Ok(route) => self.route = Some(route),
+            Err(error) => return Some(self.fail(run, error)),
+        }
+        self.set_deadline(run, streaming);
+        self.step(if streaming { Happening::FoundStreaming } else { Happening::Found });
+        self.transmit(run)
+    }
+
+    /// Puts the operation of the current state on the wire.
+    fn transmit(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        let interface = self.route.as_ref()?.interface().clone();
+        let task_id = self.task_id().unwrap_or_default();
+        let (operation, want) = match self.state {
+            State::Sending => (Operation::Send(&self.request), run.reply()),
+            State::Streaming => (Operation::Stream(&self.request), Want::Events),
+            State::Resuming => (Operation::Subscribe { task_id: &task_id }, Want::Events),
+            State::Confirming | State::Reading | State::Polling => {
+                (Operation::Get { task_id: &task_id, history_length: None }, run.reply())
+            }
+            State::Finding | State::Closing | State::Waiting | State::Ended => return None,
+        };
+        let encoded = match a2a::encode(&interface, &operation, run.ground.call_number()) {
+            Ok(encoded) => encoded,
+            Err(fault) => {
+                let message = format!("nothing was sent to agent {}: {fault}", self.target.label);
+                return Some(self.fail(run, ToolError::new(Code::InvalidArgument, message)));
+            }
+        };
+        match run.start(self.target.plan(encoded, want)) {
+            Ok(exchange) => {
+                self.exchange = Some(exchange);
+                None
+            }
+            Err(failure) => Some(self.fail(run, fault::failure(&self.target.label, &failure))),
+        }
+    }
+
+    /// Takes a report in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
+        if self.state == State::Finding {
+            let search = self.discovery.as_mut()?.report(run, exchange, report)?;
+            return self.search(run, search);
+        }
+        if self.exchange != Some(exchange) {
+            return None;
+        }
+        match &report {
+            Report::Event(_) => {}
+            Report::Reply(_) | Report::Closed(_) | Report::Failed(_) => self.exchange = None,
+        }
+        match &report {
+            Report::Failed(Failure::Transport { answered: false, .. }) => self.target.heard(run, false),
+            Report::Reply(_) | Report::Event(_) | Report::Closed(_) | Report::Failed(_) => self.target.heard(run, true),
+        }
+        match self.state {
+            State::Sending => self.sent(run, report),
+            State::Streaming | State::Resuming | State::Closing => self.streamed(run, report),
+            State::Confirming | State::Reading | State::Polling => self.read(run, report),
+            State::Finding | State::Waiting | State::Ended => None,
+        }
+    }
+
+    /// The answer to a blocking send.
+    fn sent(&mut self, run: &mut Run<'_>, report: Report<'_>) -> Option<Ended> {
+        match report {
+            Report::Reply(reply) => self.answered(run, &reply),
+            Report::Failed(failure) => Some(self.fail(run, fault::failure(&self.target.label, &failure))),
+            Report::Event(_) | Report::Closed(_) => None,
+        }
+    }
+
+    /// A whole answer to a message, where one answer or a stream was asked for.
+    fn answered(&mut self, run: &mut Run<'_>, reply: &Reply) -> Option<Ended> {
+        match self.decode(run, reply) {
+            Ok(a2a::Reply::Task(task)) => {
+                self.learn_dialect(run);
+                self.apply(run, Event::Task(task)).or_else(|| self.settle(run))
+            }
+            Ok(a2a::Reply::Message(message)) => {
+                self.learn_dialect(run);
+                self.apply(run, Event::Message(message)).or_else(|| self.settle(run))
+            }
+            Ok(a2a::Reply::Empty) => {
+                let message = format!("agent {} answered with neither a task nor a message", self.target.label);
+                Some(self.fail(run, ToolError::new(Code::ProtocolError, message)))
+            }
+            Err(problem) => self.refused(run, reply, &problem),
+        }
+    }
+
+    /// An error in place of an answer: another version, no stream, or the end.
+    fn refused(&mut self, run: &mut Run<'_>, reply: &Reply, problem: &Fault) -> Option<Ended> {
+        if self.route.as_mut().is_some_and(|route| route.downgrade(problem)) {
+            run.log(Level::Warning, &format!("agent {} does not know A2A 1.0 there; trying 0.3", self.target.label));
+            self.step(Happening::VersionRefused);
+            return self.transmit(run);
+        }
+        if self.state == State::Streaming && unprocessed(reply.status, problem) {
+            run.log(
+                Level::Warning,
+                &format!("agent {} does not stream, though its card says so; sending plainly", self.target.label),
+            );
+            self.step(Happening::StreamRefused);
+            return self.transmit(run);
+        }
+        if self.state == State::Resuming {
+            return self.wait(run, Happening::ResumeRefused, None);
+        }
+        let error = fault::answered(run, &self.target, reply, problem);
+        Some(self.fail(run, error))
+    }
+
+    fn learn_dialect(&mut self, run: &mut Run<'_>) {
+        if let Some(route) = self.route.as_mut() {
+            route.learn(run, &self.target);
+        }
+    }
+
+    fn dialect(&self) -> a2a::Dialect {
+        self.route.as_ref().map_or(a2a::Dialect::JsonRpc10, Route::dialect)
+    }
+
+    fn decode(&self, run: &Run<'_>, reply: &Reply) -> Result<a2a::Reply, Fault> {
+        a2a::reply(self.dialect(), reply.status, content_type(reply), &reply.body, run.ground.config.limits.depth())
+    }
+
+    /// Merges an event in and tells the caller about it.
+    fn apply(&mut self, run: &mut Run<'_>, event: Event) -> Option<Ended> {
+        match self.assembly.apply(event) {
+            Ok(applied) => {
+                if let Some(text) = answer::progress(&applied.change, self.assembly.task()) {
+                    run.progress(&text);
+                }
+                None
+            }
+            Err(a2a::TooLarge) => {
+                let message =
+                    format!("the artifacts of agent {} are larger than the limit artifact_bytes allows", self.target.label);
+                Some(self.fail(run, ToolError::new(Code::TooLarge, message)))
+            }
+        }
+    }
+
+    /// After a whole answer: is it the end, or does the task go on?
+    fn settle(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if self.is_settled() {
+            return Some(self.finish(run));
+        }
+        self.wait(run, Happening::Running, None)
+    }
+
+    /// Whether there is an answer: a message, or a task that ended or waits.
+    fn is_settled(&self) -> bool {
+        let task = self.assembly.task();
+        self.assembly.message().is_some()
+            || task.is_some_and(|task| task.status.state.is_terminal() || task.status.state.is_interrupted())
+    }
+
+    /// Whether nothing was received yet.
+    fn is_empty(&self) -> bool {
+        self.assembly.task().is_none() && self.assembly.message().is_none()
+    }
+
+    /// The outcome as it is assembled.
+    fn finish(&mut self, run: &mut Run<'_>) -> Ended {
+        self.step(Happening::Answer);
+        self.state = State::Ended;
+        self.remember(run);
+        self.drop_exchange(run);
+        self.outcome()
+    }
+
+    /// An error that keeps what was received.
+    fn fail(&mut self, run: &mut Run<'_>, error: ToolError) -> Ended {
+        self.step(Happening::Failure);
+        self.remember(run);
+        self.drop_exchange(run);
+        Err(self.with_received(error))
+    }
+
+    fn drop_exchange(&mut self, run: &mut Run<'_>) {
+        if let Some(exchange) = self.exchange.take() {
+            run.exchanges.abort(run.ground, exchange);
+        }
+        if let Some(mut discovery) = self.discovery.take() {
+            discovery.stop(run);
+        }
+    }
+
+    /// The context and the task of the reply are stored on every path that yields one.
+    fn remember(&self, run: &mut Run<'_>) {
+        let Some((alias, registration)) = &self.target.alias else { return };
+        let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
+        let task = self.assembly.task();
+        let message = self.assembly.message();
+        let context = message.and_then(|message| message.context_id.as_deref()).or_else(|| task?.context_id.as_deref());
+        agent.conversation.learn(context, task.map(|task| (task.id.as_str(), &task.status.state)));
+    }
+
+    /// Does what is due: the deadline, the end of the closing events, the next reading.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if self.deadline.is_some_and(|at| run.ground.now >= at) {
+            // An ended task is an answer, if only its confirmation was late.
+            if self.is_settled() {
+                return Some(self.finish(run));
+            }
+            return Some(self.time_out(run));
+        }
+        if self.wake.is_none_or(|(at, _)| run.ground.now < at) {
+            return None;
+        }
+        match self.state {
+            State::Closing => self.close(run),
+            State::Waiting => {
+                self.step(Happening::Due);
+                self.transmit(run)
+            }
+            State::Finding
+            | State::Sending
+            | State::Streaming
+            | State::Confirming
+            | State::Reading
+            | State::Resuming
+            | State::Polling
+            | State::Ended => None,
+        }
+    }
+
+    fn time_out(&mut self, run: &mut Run<'_>) -> Ended {
+        let waited = fault::duration(run.ground.now.since(self.started));
+        let label = &self.target.label;
+        let message = match self.assembly.task() {
+            Some(task) => format!(
+                "agent {label} did not finish task {} in {waited} (it is {}): read it later with get_task, or stop it with cancel_task",
+                task.id,
+                task.status.state.kebab(),
+            ),
+            None => format!("agent {label} did not answer in {waited}; the message may have arrived"),
+        };
+        if self.assembly.task().is_none() {
+            self.target.heard(run, false);
+        }
+        self.fail(run, ToolError::new(Code::Timeout, message))
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        let deadline = self.deadline.map(|at| Deadline { at, reason: Reason::CallTimeout });
+        let wake = self.wake.map(|(at, reason)| Deadline { at, reason });
+        match (deadline, wake) {
+            (Some(deadline), Some(wake)) => Some(if wake.at < deadline.at { wake } else { deadline }),
+            (deadline, wake) => deadline.or(wake),
+        }
+    }
+
+    /// Stops. A caller who cancelled wants the agent to stop too.
+    pub fn stop(&mut self, run: &mut Run<'_>, cancelled: bool) {
+        self.remember(run);
+        self.drop_exchange(run);
+        let running = self.assembly.task().filter(|task| !task.status.state.is_terminal());
+        let (Some(task), Some(route)) = (running.filter(|_| cancelled), &self.route) else { return };
+        if let Ok(encoded) = a2a::encode(route.interface(), &Operation::Cancel { task_id: &task.id }, run.ground.call_number()) {
+            let plan = self.target.plan(encoded, run.reply());
+            run.start_unowned(plan);
+        }
+    }
+
+    /// The task that the agent runs.
+    #[must_use]
+    pub fn task_id(&self) -> Option<String> {
+        self.assembly.task().map(|task| task.id.clone()).filter(|id| !id.is_empty())
+    }
+}
+
+/// Whether the agent surely did not process a streamed message.
+fn unprocessed(status: u16, problem: &Fault) -> bool {
+    if matches!(status, 404 | 405 | 415 | 501) {
+        return true;
+    }
+    matches!(problem, Fault::Agent { kind: FaultKind::MethodNotFound | FaultKind::Unsupported, .. })
+}
+
+/// The content type of an answer, for messages about it.
+pub(super) fn content_type(reply: &Reply) -> &str {
+    http::header(&reply.headers, "content-type").unwrap_or_default()
+}

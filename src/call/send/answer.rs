@@ -1,0 +1,114 @@
+//! The outcome of a send, a reading or a cancellation, as text and structure.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Send;
+use crate::a2a::{Change, Message, State, Task};
+use crate::call::Ended;
+use crate::json::{Json, Object};
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
+
+impl Send {
+    pub(super) fn outcome(&self) -> Ended {
+        if let Some(message) = self.assembly.message() {
+            return Ok(message_result(&self.target.label, message));
+        }
+        match self.assembly.task() {
+            Some(task) => task_outcome(&self.target.label, task),
+            None => Err(ToolError::new(Code::Internal, format!("the answer of agent {} was lost", self.target.label))),
+        }
+    }
+
+    /// Adds to an error what the agent had returned.
+    pub(super) fn with_received(&self, mut error: ToolError) -> ToolError {
+        if let Some(message) = self.assembly.message() {
+            return error.with_received("message", message.to_json());
+        }
+        let Some(task) = self.assembly.task() else { return error };
+        error.items = items(task);
+        let partial = task.readable();
+        if !partial.is_empty() {
+            error.items.push(format!("received so far: {partial}"));
+        }
+        error.with("task_id", Json::string(&task.id)).with_received("task", task.to_json())
+    }
+}
+
+/// The result of a message.
+#[must_use]
+pub fn message_result(label: &str, message: &Message) -> ToolResult {
+    let text = message.readable();
+    let text = if text.is_empty() { format!("Agent {label} answered with a message without text.") } else { text };
+    let mut out = Object::new();
+    out.json("message", &message.to_json());
+    let mut result = ToolResult::new(text, out);
+    if let Some(context) = &message.context_id {
+        result.texts.push(format!("context_id: {context}"));
+    }
+    result
+}
+
+/// The result of a task, whatever its state.
+#[must_use]
+pub fn task_result(label: &str, task: &Task) -> ToolResult {
+    let text = task.readable();
+    let text =
+        if text.is_empty() { format!("Task {} of agent {label} is {}.", task.id, task.status.state.kebab()) } else { text };
+    let mut out = Object::new();
+    out.json("task", &task.to_json());
+    let mut result = ToolResult::new(text, out);
+    result.texts.extend(items(task));
+    result
+}
+
+/// A task that ended or waits: completed and interrupted are results, the other ends are errors that carry the task.
+fn task_outcome(label: &str, task: &Task) -> Ended {
+    let code = match &task.status.state {
+        State::Failed => Code::TaskFailed,
+        State::Canceled => Code::TaskCanceled,
+        State::Rejected => Code::TaskRejected,
+        State::Submitted
+        | State::Working
+        | State::InputRequired
+        | State::AuthRequired
+        | State::Completed
+        | State::Unknown
+        | State::Other(_) => return Ok(task_result(label, task)),
+    };
+    let state = task.status.state.kebab();
+    let reason = task.status.message.as_ref().map(Message::readable).unwrap_or_default();
+    let message = if reason.is_empty() {
+        format!("agent {label} ended task {} as {state}, without a reason", task.id)
+    } else {
+        format!("agent {label} ended task {} as {state}: {reason}", task.id)
+    };
+    let mut error = ToolError::new(code, message).with("task_id", Json::string(&task.id)).with_received("task", task.to_json());
+    error.items = items(task);
+    Err(error)
+}
+
+/// What an event tells a caller who waits.
+pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
+    let task = task?;
+    match change {
+        Change::Nothing | Change::Message => None,
+        Change::Started | Change::State | Change::Snapshot => {
+            let state = task.status.state.kebab();
+            let words = task.status.message.as_ref().map(Message::readable).filter(|words| !words.is_empty());
+            Some(words.map_or_else(|| state.to_string(), |words| format!("{state}: {words}")))
+        }
+        Change::Artifact { artifact_id } => {
+            let artifact = task.artifacts().iter().find(|artifact| artifact.artifact_id == *artifact_id)?;
+            let name = artifact.name.as_deref().unwrap_or(artifact_id);
+            Some(format!("artifact {name}: {} parts so far", artifact.parts.len()))
+        }
+    }
+}
+
+fn items(task: &Task) -> Vec<String> {
+    let mut items = alloc::vec![format!("state: {}", task.status.state.kebab()), format!("task_id: {}", task.id)];
+    items.extend(task.context_id.as_ref().map(|context| format!("context_id: {}", context)));
+    items
+}

@@ -1,0 +1,118 @@
+//! The agent of a call: an alias of the scope, or a URL.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::a2a::{Encoded, Interface};
+use crate::call::Run;
+use crate::exchange::{Plan, Want};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::registry::{Credentials, Profile};
+use crate::scope::Scope;
+use crate::url::Url;
+
+/// Which agent a call is for.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// the agent as the caller named it, for messages
+    pub label: String,
+    /// the alias with its registration, where it is one
+    pub alias: Option<(String, u64)>,
+    /// the URL that the user gave
+    pub url: Url,
+    /// the header fields of the alias
+    pub credentials: Option<Credentials>,
+}
+
+impl Target {
+    /// Resolves an agent argument: an exact alias, else an absolute URL.
+    ///
+    /// # Errors
+    /// [`Code::UnknownAgent`], or [`Code::InvalidArgument`] for a blank one.
+    pub fn resolve(scope: &Scope, argument: &str) -> Result<Self, ToolError> {
+        if let Some(agent) = scope.registry.get(argument) {
+            return Ok(Self {
+                label: format!("'{argument}'"),
+                alias: Some((argument.to_string(), agent.registration)),
+                url: agent.url.clone(),
+                credentials: Some(agent.credentials()),
+            });
+        }
+        if argument.trim().is_empty() {
+            return Err(ToolError::new(Code::InvalidArgument, "`agent` is blank: give an alias or an absolute http(s) URL"));
+        }
+        if !argument.contains("://") {
+            let message = format!("there is no agent '{argument}': connect it with connect_agent, or see list_agents");
+            return Err(ToolError::new(Code::UnknownAgent, message));
+        }
+        match Url::parse(argument) {
+            Ok(url) => Ok(Self { label: url.as_str().to_string(), alias: None, url, credentials: None }),
+            Err(fault) => Err(ToolError::new(Code::UnknownAgent, format!("the agent's URL cannot be used: {fault}"))),
+        }
+    }
+
+    /// What is known of the agent's card: outside `None` where it is still to be looked up.
+    #[must_use]
+    pub fn profile(&self, run: &Run<'_>) -> Option<Option<Profile>> {
+        match &self.alias {
+            Some((alias, _)) => Some(run.scope.registry.get(alias).and_then(|agent| agent.profile.clone())),
+            None => run.scope.cards.get(&self.url, run.ground.now),
+        }
+    }
+
+    /// The interface to call; without a card 1.0 JSON-RPC at the agent's own URL.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`] where the card offers none that is spoken here.
+    pub fn interface(&self, profile: Option<&Profile>) -> Result<Interface, ToolError> {
+        match profile {
+            None => Ok(Interface::assumed(self.url.clone())),
+            Some(profile) => profile.interface.clone().ok_or_else(|| {
+                let message = format!(
+                    "agent {} offers no interface that this gateway speaks (JSON-RPC and HTTP+JSON, A2A 1.0 and 0.3); its card offers {}",
+                    self.label,
+                    if profile.offered.is_empty() { "none".to_string() } else { profile.offered.join(", ") },
+                );
+                ToolError::new(Code::Unsupported, message)
+            }),
+        }
+    }
+
+    /// A request to the agent, with its alias's header fields bound to their origin.
+    #[must_use]
+    pub fn plan(&self, encoded: Encoded, want: Want) -> Plan {
+        Plan {
+            method: encoded.method,
+            url: encoded.url,
+            headers: encoded.headers,
+            body: encoded.body,
+            credentials: self.credentials.clone(),
+            registered: self.url.clone(),
+            want,
+        }
+    }
+
+    /// Remembers the dialect that an agent turned out to speak.
+    pub fn learn(&self, run: &mut Run<'_>, interface: &Interface) {
+        let profile = match &self.alias {
+            Some((alias, registration)) => run.scope.registry.same(alias, *registration).and_then(|agent| agent.profile.as_mut()),
+            None => run.scope.cards.get_mut(&self.url),
+        };
+        if let Some(known) = profile.and_then(|profile| profile.interface.as_mut()) {
+            *known = interface.clone();
+        }
+    }
+
+    /// Notes that the agent answered, or that it could not be reached.
+    pub fn heard(&self, run: &mut Run<'_>, answered: bool) {
+        let now = run.ground.now;
+        let Some((alias, registration)) = &self.alias else { return };
+        if let Some(agent) = run.scope.registry.same(alias, *registration) {
+            if answered {
+                agent.health.answered();
+            } else {
+                agent.health.failed(now);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Reading or canceling a task by its id.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+use super::discovery::{Discovery, Search};
+use super::route::Route;
+use super::send::task_result;
+use super::target::Target;
+use super::{Ended, Run, Work, fault};
+use crate::a2a::{self, Operation};
+use crate::exchange::{Failure, Report};
+use crate::io::{Deadline, ExchangeId, Reason};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::tool::Started;
+use crate::registry::Profile;
+use crate::time::Instant;
+
+/// How long reading, canceling and card look-ups may take.
+pub const TIMEOUT_MS: u64 = 30_000;
+
+/// What is done with the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// read it
+    Get {
+        /// how many messages of its history
+        history_length: Option<u64>,
+    },
+    /// cancel it
+    Cancel,
+}
+
+/// A get_task or cancel_task.
+#[derive(Debug)]
+pub struct TaskCall {
+    target: Target,
+    task_id: String,
+    wish: Wish,
+    until: Instant,
+    discovery: Option<Discovery>,
+    route: Option<Route>,
+    exchange: Option<ExchangeId>,
+}
+
+impl TaskCall {
+    /// Asks the agent.
+    ///
+    /// # Errors
+    /// Where the agent offers no interface, its address is not called, or the id cannot be asked for.
+    pub fn start(run: &mut Run<'_>, target: Target, task_id: String, wish: Wish) -> Result<Started, ToolError> {
+        let until = run.ground.now.plus_ms(TIMEOUT_MS);
+        let profile = target.profile(run);
+        let mut work = Self { target, task_id, wish, until, discovery: None, route: None, exchange: None };
+        let ended = match profile {
+            Some(profile) => work.begin(run, profile.as_ref()),
+            None => {
+                let (discovery, search) = Discovery::start(run, work.target.clone());
+                work.discovery = Some(discovery);
+                work.search(run, search)
+            }
+        };
+        match ended {
+            Some(ended) => ended.map(Started::Done),
+            None => Ok(Started::Running(Box::new(Work::Task(work)))),
+        }
+    }
+
+    /// The agent of the call.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<Ended> {
+        let profile = match search {
+            Search::Going => return None,
+            Search::Found(found) => Some(found.profile),
+            Search::NotFound(_) => None,
+        };
+        self.discovery = None;
+        if profile.is_some() {
+            let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
+            run.scope.cards.put(&self.target.url, now, profile.clone(), limit);
+        }
+        self.begin(run, profile.as_ref())
+    }
+
+    fn begin(&mut self, run: &mut Run<'_>, profile: Option<&Profile>) -> Option<Ended> {
+        match Route::new(&self.target, profile) {
+            Ok(route) => self.route = Some(route),
+            Err(error) => return Some(Err(error)),
+        }
+        self.ask(run)
+    }
+
+    fn ask(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        let interface = self.route.as_ref()?.interface();
+        let operation = match self.wish {
+            Wish::Get { history_length } => Operation::Get { task_id: &self.task_id, history_length },
+            Wish::Cancel => Operation::Cancel { task_id: &self.task_id },
+        };
+        let encoded = match a2a::encode(interface, &operation, run.ground.call_number()) {
+            Ok(encoded) => encoded,
+            Err(fault) => {
+                return Some(Err(ToolError::new(Code::InvalidArgument, format!("`task_id` cannot be asked for: {fault}"))));
+            }
+        };
+        let plan = self.target.plan(encoded, run.reply());
+        match run.start(plan) {
+            Ok(exchange) => {
+                self.exchange = Some(exchange);
+                None
+            }
+            Err(failure) => Some(Err(fault::failure(&self.target.label, &failure))),
+        }
+    }
+
+    /// Takes a report in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
+        if let Some(discovery) = self.discovery.as_mut() {
+            let search = discovery.report(run, exchange, report)?;
+            return self.search(run, search);
+        }
+        if self.exchange != Some(exchange) {
+            return None;
+        }
+        self.exchange = None;
+        let reply = match report {
+            Report::Reply(reply) => reply,
+            Report::Failed(failure) => {
+                let silent = matches!(failure, Failure::Transport { answered: false, .. });
+                self.target.heard(run, !silent);
+                return Some(Err(fault::failure(&self.target.label, &failure)));
+            }
+            Report::Event(_) | Report::Closed(_) => return None,
+        };
+        self.target.heard(run, true);
+        let dialect = self.route.as_ref().map_or(a2a::Dialect::JsonRpc10, Route::dialect);
+        match a2a::reply(dialect, reply.status, super::send::content_type(&reply), &reply.body, run.ground.config.limits.depth())
+        {
+            Ok(a2a::Reply::Task(task)) => {
+                if let Some(route) = self.route.as_mut() {
+                    route.learn(run, &self.target);
+                }
+                Some(Ok(self.result(run, &task)))
+            }
+            Ok(a2a::Reply::Message(_) | a2a::Reply::Empty) => {
+                let message = format!("agent {} answered without the task", self.target.label);
+                Some(Err(ToolError::new(Code::ProtocolError, message)))
+            }
+            Err(problem) if self.route.as_mut().is_some_and(|route| route.downgrade(&problem)) => self.ask(run),
+            Err(problem) => {
+                let error = fault::answered(run, &self.target, &reply, &problem);
+                Some(Err(error.with("task_id", crate::json::Json::string(&self.task_id))))
+            }
+        }
+    }
+
+    fn result(&self, run: &mut Run<'_>, task: &a2a::Task) -> crate::mcp::outcome::ToolResult {
+        if let Some((alias, registration)) = &self.target.alias
+            && let Some(agent) = run.scope.registry.same(alias, *registration)
+        {
+            agent.conversation.update(&task.id, &task.status.state);
+        }
+        let mut result = task_result(&self.target.label, task);
+        if self.wish == Wish::Cancel && task.status.state != a2a::State::Canceled {
+            let state = task.status.state.kebab();
+            let text = format!("Task {} was not canceled: agent {} reports it as {state}.", task.id, self.target.label);
+            result.texts.insert(0, text);
+        }
+        result
+    }
+
+    /// The time may be up.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if run.ground.now < self.until {
+            return None;
+        }
+        self.stop(run);
+        self.target.heard(run, false);
+        let message = format!("agent {} did not answer about task {} in 30s", self.target.label, self.task_id);
+        Some(Err(ToolError::new(Code::Timeout, message).with("task_id", crate::json::Json::string(&self.task_id))))
+    }
+
+    /// When the time is up.
+    #[must_use]
+    pub const fn deadline(&self) -> Deadline {
+        Deadline { at: self.until, reason: Reason::CallTimeout }
+    }
+
+    /// Stops.
+    pub fn stop(&mut self, run: &mut Run<'_>) {
+        if let Some(exchange) = self.exchange.take() {
+            run.exchanges.abort(run.ground, exchange);
+        }
+        if let Some(mut discovery) = self.discovery.take() {
+            discovery.stop(run);
+        }
+    }
+
+    /// The task that was asked for.
+    #[must_use]
+    pub fn task_id(&self) -> &str {
+        &self.task_id
+    }
+}

@@ -1,0 +1,136 @@
+//! Conversations: the context and the task that go out with the next message to an alias.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+
+use crate::a2a::State;
+
+/// How many tasks of an alias are remembered with their context.
+const TASKS: usize = 64;
+
+/// What is remembered of the conversation with one alias.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// the context of the last reply that named one
+    pub context_id: Option<String>,
+    /// a task that waits for an answer in that context
+    pub waiting_task: Option<String>,
+    /// the last task that ended in that context
+    pub finished_task: Option<String>,
+    /// tasks seen, newest last: task and context
+    tasks: VecDeque<(String, String)>,
+}
+
+/// The ids that a message goes out with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ids {
+    /// the context to continue
+    pub context_id: Option<String>,
+    /// the task to continue
+    pub task_id: Option<String>,
+    /// the tasks to refer to
+    pub reference_task_ids: Option<alloc::vec::Vec<String>>,
+}
+
+impl Conversation {
+    /// Completes the ids that a caller gave: an explicit context beats the stored one, a task that waits is continued
+    /// only in the stored context and only where no task was named, a finished one is referred to.
+    #[must_use]
+    pub fn complete(&self, mut ids: Ids) -> Ids {
+        if ids.context_id.is_some() {
+            return ids;
+        }
+        if let Some(task) = &ids.task_id {
+            let known = self.tasks.iter().rev().find(|(id, _)| id == task).map(|(_, context)| context.clone());
+            ids.context_id = known.or_else(|| self.context_id.clone());
+            return ids;
+        }
+        ids.context_id.clone_from(&self.context_id);
+        if ids.context_id.is_some() {
+            ids.task_id.clone_from(&self.waiting_task);
+            if ids.task_id.is_none() && ids.reference_task_ids.is_none() {
+                ids.reference_task_ids = self.finished_task.clone().map(|task| alloc::vec![task]);
+            }
+        }
+        ids
+    }
+
+    /// Learns from a reply. An absent context leaves the stored one.
+    pub fn learn(&mut self, context_id: Option<&str>, task: Option<(&str, &State)>) {
+        let Some(context_id) = context_id else { return };
+        if self.context_id.as_deref() != Some(context_id) {
+            self.context_id = Some(context_id.into());
+            self.waiting_task = None;
+            self.finished_task = None;
+        }
+        let Some((task_id, state)) = task else {
+            // A message in the context of a waiting task is its answer.
+            self.waiting_task = None;
+            return;
+        };
+        if self.tasks.back().is_none_or(|(id, _)| id != task_id) {
+            self.tasks.push_back((task_id.into(), context_id.into()));
+            if self.tasks.len() > TASKS {
+                self.tasks.pop_front();
+            }
+        }
+        self.waiting_task = state.is_interrupted().then(|| task_id.into());
+        if state.is_terminal() {
+            self.finished_task = Some(task_id.into());
+        }
+    }
+
+    /// Learns what became of the task that waits, from a reading or a cancellation.
+    pub fn update(&mut self, task_id: &str, state: &State) {
+        if self.waiting_task.as_deref() != Some(task_id) || state.is_interrupted() {
+            return;
+        }
+        self.waiting_task = None;
+        if state.is_terminal() {
+            self.finished_task = Some(task_id.into());
+        }
+    }
+
+    /// The tasks that are remembered, oldest first: task and context.
+    pub fn tasks(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.tasks.iter().map(|(task, context)| (task.as_str(), context.as_str()))
+    }
+
+    /// Remembers a task of a snapshot.
+    pub fn remember(&mut self, task_id: String, context_id: String) {
+        self.tasks.push_back((task_id, context_id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(context: Option<&str>, task: Option<&str>) -> Ids {
+        Ids { context_id: context.map(Into::into), task_id: task.map(Into::into), reference_task_ids: None }
+    }
+
+    #[test]
+    fn a_waiting_task_is_continued_and_a_finished_one_referred_to() {
+        let mut talk = Conversation::default();
+        assert_eq!(talk.complete(Ids::default()), Ids::default());
+        talk.learn(Some("c"), Some(("t", &State::InputRequired)));
+        assert_eq!(talk.complete(Ids::default()), ids(Some("c"), Some("t")));
+        assert_eq!(talk.complete(ids(Some("mine"), None)), ids(Some("mine"), None));
+        assert_eq!(talk.complete(ids(None, Some("other"))), ids(Some("c"), Some("other")));
+        talk.learn(Some("c"), Some(("t", &State::Completed)));
+        let next = talk.complete(Ids::default());
+        assert_eq!((next.task_id, next.reference_task_ids), (None, Some(alloc::vec!["t".into()])));
+    }
+
+    #[test]
+    fn another_context_replaces_and_none_leaves() {
+        let mut talk = Conversation::default();
+        talk.learn(Some("c1"), Some(("t1", &State::AuthRequired)));
+        talk.learn(None, None);
+        assert_eq!(talk.context_id.as_deref(), Some("c1"));
+        talk.learn(Some("c2"), None);
+        assert_eq!(talk.complete(Ids::default()), ids(Some("c2"), None));
+        assert_eq!(talk.complete(ids(None, Some("t1"))), ids(Some("c1"), Some("t1")));
+    }
+}

@@ -1,0 +1,389 @@
+//! Outgoing HTTP rounds: redirects followed, headers kept to their origin, bodies bounded, streams decoded.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::call::CallId;
+use crate::ground::Ground;
+use crate::http;
+use crate::io::{Cause, ExchangeId, Headers, Method, Misuse, Output, Request};
+use crate::redirect::{self, Reach, Step};
+use crate::registry::Credentials;
+use crate::sse;
+use crate::table::Table;
+use crate::time::Instant;
+use crate::url::Url;
+
+/// A request to be made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// GET or POST
+    pub method: Method,
+    /// where to
+    pub url: Url,
+    /// the protocol's own header fields
+    pub headers: Headers,
+    /// the body
+    pub body: Option<String>,
+    /// header fields that go to their origin only
+    pub credentials: Option<Credentials>,
+    /// the URL that the user gave
+    pub registered: Url,
+    /// what is taken in
+    pub want: Want,
+}
+
+/// What is taken in of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// a body of at most so many bytes
+    Body(u64),
+    /// a stream of events, or a body where the agent answers with one
+    Events,
+}
+
+/// What an exchange says to its call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report<'e> {
+    /// a complete answer
+    Reply(Reply),
+    /// one event of a stream
+    Event(sse::Event<'e>),
+    /// the stream ended; an unterminated last event
+    Closed(Option<sse::Event<'static>>),
+    /// nothing more will come
+    Failed(Failure),
+}
+
+/// A complete answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// the HTTP status
+    pub status: u16,
+    /// the header fields
+    pub headers: Headers,
+    /// the body
+    pub body: Vec<u8>,
+    /// where it came from, after redirects
+    pub url: Url,
+}
+
+/// Why an exchange failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// the connection
+    Transport {
+        /// what kind
+        cause: Cause,
+        /// words of the host
+        detail: String,
+        /// whether an HTTP head had come
+        answered: bool,
+    },
+    /// more than the limit of that name
+    TooLarge(&'static str),
+    /// a redirect that is not followed
+    Redirect {
+        /// its HTTP status
+        status: u16,
+        /// the sentence for the caller
+        why: String,
+    },
+    /// an address that is not called; the sentence for the caller
+    Blocked(String),
+}
+
+#[derive(Debug)]
+enum Phase {
+    Waiting,
+    Body { status: u16, headers: Headers, body: Vec<u8>, limit: u64 },
+    Events(Option<sse::Decoder>),
+}
+
+#[derive(Debug)]
+struct Exchange {
+    owner: Option<CallId>,
+    plan: Plan,
+    hops: u64,
+    current: ExchangeId,
+    phase: Phase,
+    /// when an exchange that nobody waits for is given up
+    until: Option<Instant>,
+}
+
+/// How long an exchange that nobody waits for may take.
+const UNOWNED_MS: u64 = 30_000;
+
+/// The exchanges that run, by the id of their first round.
+#[derive(Debug, Default)]
+pub struct Exchanges {
+    running: Table<ExchangeId, Box<Exchange>>,
+    first: Table<ExchangeId, ExchangeId>,
+    unowned: Table<(Instant, ExchangeId), ()>,
+}
+
+/// A report, for whom, and about which exchange.
+pub type Delivery = (Option<CallId>, ExchangeId, Report<'static>);
+
+impl Exchanges {
+    /// Starts an exchange. An address that is not called fails it at once, before any request.
+    ///
+    /// # Errors
+    /// [`Failure::Blocked`].
+    pub fn start(&mut self, ground: &mut Ground, owner: Option<CallId>, plan: Plan) -> Result<ExchangeId, Failure> {
+        redirect::permit(&plan.url, reach(ground, &plan, &plan.url)).map_err(Failure::Blocked)?;
+        let id = ground.exchange_id();
+        ground.outputs.push_back(fetch(id, &plan, &plan.url));
+        self.first.insert(id, id);
+        let until = owner.is_none().then(|| ground.now.plus_ms(UNOWNED_MS));
+        self.running.insert(id, Box::new(Exchange { owner, plan, hops: 0, current: id, phase: Phase::Waiting, until }));
+        if let Some(until) = until {
+            self.unowned.insert((until, id), ());
+        }
+        Ok(id)
+    }
+
+    /// Stops an exchange; nothing more is reported of it.
+    pub fn abort(&mut self, ground: &mut Ground, id: ExchangeId) {
+        if let Some(exchange) = self.remove(id) {
+            ground.outputs.push_back(Output::Abort { exchange: exchange.current });
+        }
+    }
+
+    /// Gives up the exchanges that nobody waits for and whose time is up.
+    pub fn expire(&mut self, ground: &mut Ground) {
+        while let Some((_, id)) = self.unowned.first().map(|(key, ())| *key).filter(|(until, _)| *until <= ground.now) {
+            self.abort(ground, id);
+        }
+    }
+
+    /// When the next of those is given up.
+    #[must_use]
+    pub fn expiry(&self) -> Option<Instant> {
+        self.unowned.first().map(|((until, _), ())| *until)
+    }
+
+    fn find(&mut self, ground: &Ground, id: ExchangeId) -> Result<Option<(ExchangeId, &mut Exchange)>, Misuse> {
+        match self.first.get(&id).copied() {
+            Some(first) => Ok(self.running.get_mut(&first).map(|exchange| (first, exchange.as_mut()))),
+            None if ground.asked(id) => Ok(None),
+            None => Err(Misuse::ExchangeUnknown(id)),
+        }
+    }
+
+    fn remove(&mut self, first: ExchangeId) -> Option<Box<Exchange>> {
+        let exchange = self.running.remove(&first)?;
+        self.first.remove(&exchange.current);
+        if let Some(until) = exchange.until {
+            self.unowned.remove(&(until, first));
+        }
+        Some(exchange)
+    }
+
+    /// Ends an exchange with a report, telling the host to stop where it still runs.
+    fn end(&mut self, ground: &mut Ground, first: ExchangeId, report: Report<'static>, running: bool) -> Option<Delivery> {
+        let owner = self.running.get(&first)?.owner;
+        if running {
+            self.abort(ground, first);
+        } else {
+            self.remove(first);
+        }
+        Some((owner, first, report))
+    }
+
+    /// Takes a head in.
+    ///
+    /// # Errors
+    /// [`Misuse`] of an id that never was, a second head, a status out of range.
+    pub fn head(
+        &mut self,
+        ground: &mut Ground,
+        id: ExchangeId,
+        status: u16,
+        headers: Headers,
+    ) -> Result<Option<Delivery>, Misuse> {
+        if !(100..=999).contains(&status) {
+            return Err(Misuse::OutOfRange("status"));
+        }
+        let limits = ground.config.limits.clone();
+        let Some((first, exchange)) = self.find(ground, id)? else { return Ok(None) };
+        if !matches!(exchange.phase, Phase::Waiting) {
+            return Err(Misuse::ExchangeOrder(id));
+        }
+        if http::section_bytes(&headers) > limits.header_bytes {
+            return Ok(self.end(ground, first, Report::Failed(Failure::TooLarge("header_bytes")), true));
+        }
+        if let (301 | 302 | 303 | 307 | 308, Some(location)) = (status, http::header(&headers, "location")) {
+            let location = String::from(location);
+            return Ok(self.redirected(ground, first, status, &location));
+        }
+        let is_stream =
+            http::header(&headers, "content-type").is_some_and(|kind| http::content_type_is(kind, "text/event-stream"));
+        exchange.phase = match exchange.plan.want {
+            Want::Events if is_stream && (200..300).contains(&status) => {
+                Phase::Events(Some(sse::Decoder::new(limits.event_bytes, limits.stream_bytes)))
+            }
+            Want::Events => Phase::Body { status, headers, body: Vec::new(), limit: limits.reply_bytes },
+            Want::Body(limit) => Phase::Body { status, headers, body: Vec::new(), limit },
+        };
+        Ok(None)
+    }
+
+    fn redirected(&mut self, ground: &mut Ground, first: ExchangeId, status: u16, location: &str) -> Option<Delivery> {
+        let exchange = self.running.get_mut(&first)?;
+        let refuse = |why: String| Report::Failed(Failure::Redirect { status, why });
+        let to = match redirect::step(exchange.plan.method, &exchange.plan.url, status, location, &exchange.plan.registered) {
+            Step::Follow(to) => to,
+            Step::Refuse(why) => return self.end(ground, first, refuse(why), true),
+        };
+        if exchange.hops >= ground.config.limits.redirects {
+            let why = format!("it was redirected more than {} times", ground.config.limits.redirects);
+            return self.end(ground, first, refuse(why), true);
+        }
+        if let Err(why) = redirect::permit(&to, reach(ground, &exchange.plan, &to)) {
+            return self.end(ground, first, Report::Failed(Failure::Blocked(why)), true);
+        }
+        ground.outputs.push_back(Output::Abort { exchange: exchange.current });
+        self.first.remove(&exchange.current);
+        let next = ground.exchange_id();
+        ground.outputs.push_back(fetch(next, &exchange.plan, &to));
+        exchange.plan.url = to;
+        exchange.hops += 1;
+        exchange.current = next;
+        self.first.insert(next, first);
+        None
+    }
+
+    /// Takes bytes of a body in. Those of a stream are given back with its decoder: the caller delivers the events one
+    /// by one, because each of them may end the exchange, and then [returns](Self::keep) the decoder.
+    ///
+    /// # Errors
+    /// [`Misuse`] of an id that never was, or bytes before the head.
+    pub fn body(&mut self, ground: &mut Ground, id: ExchangeId, bytes: Vec<u8>) -> Result<BodyTaken, Misuse> {
+        let Some((first, exchange)) = self.find(ground, id)? else { return Ok(BodyTaken::Kept) };
+        let failure = match &mut exchange.phase {
+            Phase::Waiting => return Err(Misuse::ExchangeOrder(id)),
+            Phase::Body { body, limit, .. } => {
+                let total = u64::try_from(body.len().saturating_add(bytes.len())).unwrap_or(u64::MAX);
+                if total > *limit {
+                    let name = if matches!(exchange.plan.want, Want::Body(_)) && *limit == ground.config.limits.card_bytes {
+                        "card_bytes"
+                    } else {
+                        "reply_bytes"
+                    };
+                    Failure::TooLarge(name)
+                } else {
+                    if body.is_empty() {
+                        *body = bytes;
+                    } else {
+                        body.extend_from_slice(&bytes);
+                    }
+                    return Ok(BodyTaken::Kept);
+                }
+            }
+            Phase::Events(decoder) => {
+                let owner = exchange.owner;
+                return Ok(decoder.take().map_or(BodyTaken::Kept, |decoder| BodyTaken::Stream { owner, first, decoder, bytes }));
+            }
+        };
+        let delivery = self.end(ground, first, Report::Failed(failure), true);
+        Ok(delivery.map_or(BodyTaken::Kept, BodyTaken::Ended))
+    }
+
+    /// Whether an exchange still runs.
+    #[must_use]
+    pub fn runs(&self, first: ExchangeId) -> bool {
+        self.running.has(&first)
+    }
+
+    /// Takes the decoder of a stream back.
+    pub fn keep(&mut self, first: ExchangeId, decoder: sse::Decoder) {
+        if let Some(Phase::Events(slot)) = self.running.get_mut(&first).map(|exchange| &mut exchange.phase) {
+            *slot = Some(decoder);
+        }
+    }
+
+    /// Ends a stream that passed a limit.
+    pub fn overflow(&mut self, ground: &mut Ground, first: ExchangeId, limit: sse::TooLarge) -> Option<Delivery> {
+        let name = match limit {
+            sse::TooLarge::Event => "event_bytes",
+            sse::TooLarge::Stream => "stream_bytes",
+        };
+        self.end(ground, first, Report::Failed(Failure::TooLarge(name)), true)
+    }
+
+    /// Takes the end of a body in.
+    ///
+    /// # Errors
+    /// [`Misuse`] of an id that never was, or an end before the head.
+    pub fn finish(&mut self, ground: &mut Ground, id: ExchangeId) -> Result<Option<Delivery>, Misuse> {
+        let Some((first, exchange)) = self.find(ground, id)? else { return Ok(None) };
+        let report = match &mut exchange.phase {
+            Phase::Waiting => return Err(Misuse::ExchangeOrder(id)),
+            Phase::Body { status, headers, body, .. } => Report::Reply(Reply {
+                status: *status,
+                headers: core::mem::take(headers),
+                body: core::mem::take(body),
+                url: exchange.plan.url.clone(),
+            }),
+            Phase::Events(decoder) => Report::Closed(decoder.as_mut().and_then(sse::Decoder::finish)),
+        };
+        Ok(self.end(ground, first, report, false))
+    }
+
+    /// Takes a failure in.
+    ///
+    /// # Errors
+    /// [`Misuse`] of an id that never was.
+    pub fn failed(
+        &mut self,
+        ground: &mut Ground,
+        id: ExchangeId,
+        cause: Cause,
+        detail: String,
+    ) -> Result<Option<Delivery>, Misuse> {
+        let Some((first, exchange)) = self.find(ground, id)? else { return Ok(None) };
+        let answered = !matches!(exchange.phase, Phase::Waiting);
+        Ok(self.end(ground, first, Report::Failed(Failure::Transport { cause, detail, answered }), false))
+    }
+}
+
+/// What became of some bytes.
+#[derive(Debug)]
+pub enum BodyTaken {
+    /// kept, or not wanted any more
+    Kept,
+    /// bytes of a stream
+    Stream {
+        /// whose it is
+        owner: Option<CallId>,
+        /// the exchange
+        first: ExchangeId,
+        /// its decoder
+        decoder: sse::Decoder,
+        /// the bytes
+        bytes: Vec<u8>,
+    },
+    /// a limit was reached
+    Ended(Delivery),
+}
+
+fn reach(ground: &Ground, plan: &Plan, to: &Url) -> Reach {
+    let named = to.origin() != plan.registered.origin();
+    Reach { allow_private: ground.config.network.allow_private, named_by_public: named && redirect::is_public(&plan.registered) }
+}
+
+fn fetch(exchange: ExchangeId, plan: &Plan, url: &Url) -> Output {
+    let mut headers = plan.headers.clone();
+    if let Some(credentials) = plan.credentials.as_ref().filter(|credentials| credentials.origin == url.origin()) {
+        // The protocol's own fields stay the gateway's.
+        let own = |name: &str| plan.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        headers.extend(credentials.headers.iter().filter(|(name, _)| !own(name)).cloned());
+    }
+    Output::Fetch {
+        exchange,
+        request: Request { method: plan.method, url: String::from(url.as_str()), headers, body: plan.body.clone() },
+    }
+}

@@ -1,0 +1,171 @@
+//! Peers: their coming and going, and what they say.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Gateway;
+use crate::call::{CallId, Caller};
+use crate::io::{Level, Misuse, Output, PeerId};
+use crate::json::{self, Members, Object, RawValue};
+use crate::jsonrpc::{self, INVALID_REQUEST, Id, Incoming};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::era::{Envelope, Era};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::server::{self, Answer};
+use crate::mcp::session::Session;
+use crate::mcp::tool::Tool;
+
+/// The largest number that JavaScript holds exactly.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+/// How long the name of a scope may be.
+const SCOPE_BYTES: usize = 256;
+/// The version whose peers may send batches.
+const BATCH_VERSION: &str = "2025-03-26";
+
+impl Gateway {
+    pub(super) fn open(&mut self, peer: PeerId, scope: String) -> Result<(), Misuse> {
+        if peer.0 > MAX_SAFE_INTEGER {
+            return Err(Misuse::OutOfRange("peer"));
+        }
+        if scope.len() > SCOPE_BYTES {
+            return Err(Misuse::OutOfRange("scope"));
+        }
+        if self.peers.has(&peer) {
+            return Err(Misuse::PeerOpen(peer));
+        }
+        self.scopes.get_or_default(scope.as_str());
+        self.peers.insert(peer, Session::new(scope));
+        Ok(())
+    }
+
+    pub(super) fn closed(&mut self, peer: PeerId) -> Result<(), Misuse> {
+        let session = self.peers.remove(&peer).ok_or(Misuse::PeerUnknown(peer))?;
+        for call in session.calls() {
+            self.stop(call, false);
+        }
+        Ok(())
+    }
+
+    /// Sends a message to a peer, without the secrets of its scope.
+    pub(super) fn say(&mut self, peer: PeerId, message: json::Json) {
+        let scope = self.peers.get(&peer).and_then(|session| self.scopes.get(&session.scope));
+        let message = match scope {
+            Some(scope) => scope.secrets.redact_json(message),
+            None => message,
+        };
+        self.ground.outputs.push_back(Output::Message { peer, text: message.into_string() });
+    }
+
+    pub(super) fn message(&mut self, peer: PeerId, text: &str) -> Result<(), Misuse> {
+        if !self.peers.has(&peer) {
+            return Err(Misuse::PeerUnknown(peer));
+        }
+        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        if bytes > self.ground.config.limits.message_bytes {
+            return self.message_too_long(peer, text, bytes);
+        }
+        self.incoming(peer, jsonrpc::read(text, self.ground.config.limits.depth()), true);
+        Ok(())
+    }
+
+    pub(super) fn message_too_long(&mut self, peer: PeerId, start: &str, bytes: u64) -> Result<(), Misuse> {
+        if !self.peers.has(&peer) {
+            return Err(Misuse::PeerUnknown(peer));
+        }
+        let limit = self.ground.config.limits.message_bytes;
+        let message = format!("the message has {bytes} bytes; message_bytes allows {limit}");
+        match jsonrpc::id_from_start(start) {
+            Some(id) => self.say(peer, jsonrpc::error(Some(&id), INVALID_REQUEST, &message, None)),
+            None => self.noise(peer, &message),
+        }
+        Ok(())
+    }
+
+    /// A message that nobody can be answered about.
+    fn noise(&mut self, peer: PeerId, why: &str) {
+        let mut fields = Object::new();
+        fields.integer("peer", peer.0).string("why", why);
+        self.ground.notice(Level::Warning, "message_ignored", fields);
+    }
+
+    fn incoming(&mut self, peer: PeerId, incoming: Incoming<'_>, top: bool) {
+        match incoming {
+            Incoming::Request { id, method, params } => self.request(peer, &id, &method, params),
+            Incoming::Notification { method, params } => self.notification(peer, &method, params),
+            // Nothing is ever asked of a peer, so no response is awaited.
+            Incoming::Response => self.noise(peer, "a response to no request"),
+            Incoming::Batch(elements) if top && !elements.is_empty() && self.takes_batches(peer) => {
+                for element in elements {
+                    self.incoming(peer, jsonrpc::read_raw(element), false);
+                }
+            }
+            Incoming::Batch(_) => {
+                let message = "batches are not part of this protocol version: send one message a line";
+                self.say(peer, jsonrpc::error(None, INVALID_REQUEST, message, None));
+            }
+            Incoming::Invalid { id, code, message } => self.say(peer, jsonrpc::error(id.as_ref(), code, message, None)),
+            Incoming::Noise => self.noise(peer, "not a JSON-RPC message"),
+        }
+    }
+
+    fn takes_batches(&self, peer: PeerId) -> bool {
+        self.peers.get(&peer).is_some_and(|session| session.version == Some(BATCH_VERSION))
+    }
+
+    fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<&RawValue>) {
+        let Some(session) = self.peers.get_mut(&peer) else { return };
+        if session.has(id) {
+            let message = "a request with this `id` is still running: take another one";
+            return self.say(peer, jsonrpc::error(Some(id), INVALID_REQUEST, message, None));
+        }
+        match server::request(session, &self.ground.config, id, method, params) {
+            Ok(Answer::Result(result)) => self.say(peer, jsonrpc::result(id, &result)),
+            Ok(Answer::Listen(acknowledgement)) => {
+                session.listen(id);
+                self.say(peer, jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement));
+            }
+            Ok(Answer::Call { tool, arguments, envelope }) => self.call(peer, id, tool, arguments, envelope),
+            Err(error) => self.say(peer, jsonrpc::error(Some(id), error.code, &error.message, error.data.as_ref())),
+        }
+    }
+
+    fn call(&mut self, peer: PeerId, id: &Id, tool: &'static Tool, arguments: Members<'_>, envelope: Envelope) {
+        let Some(session) = self.peers.get(&peer) else { return };
+        let log_level = match envelope.era {
+            Era::Legacy => session.log_level,
+            Era::Modern => envelope.log_level,
+        };
+        let limit = self.ground.config.limits.calls_per_peer;
+        let busy = session.running() >= limit;
+        let caller = Caller {
+            call: CallId(self.ground.call_number()),
+            peer,
+            request: id.clone(),
+            era: envelope.era,
+            progress_token: envelope.progress_token,
+            progress: 0,
+            log_level,
+        };
+        if busy {
+            let message = format!("{limit} calls are running, as many as calls_per_peer allows: wait for one to end");
+            let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
+            return self.answer(&caller, tool, Err(error), self.ground.now);
+        }
+        self.begin(caller, tool, Arguments::new(arguments));
+    }
+
+    fn notification(&mut self, peer: PeerId, method: &str, params: Option<&RawValue>) {
+        if method != "notifications/cancelled" {
+            return;
+        }
+        let id = params.and_then(json::members).and_then(|members| members.get_any("requestId")).and_then(Id::read);
+        let (Some(id), Some(session)) = (id, self.peers.get_mut(&peer)) else { return };
+        if session.unlisten(&id) {
+            return;
+        }
+        // Unknown, finished and already cancelled ids are nobody's loss.
+        if let Some(call) = session.end(&id) {
+            self.stop(call, true);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What every part of the machine stands on: time, randomness, configuration, and the queue of outputs.
+
+use alloc::collections::VecDeque;
+
+use crate::config::Config;
+use crate::ids::Random;
+use crate::io::{ExchangeId, Level, Notice, Output};
+use crate::json::Object;
+use crate::time::{Instant, WallTime};
+
+/// Shared by all parts, handed down by mutable reference.
+#[derive(Debug)]
+pub struct Ground {
+    /// the time of the current input
+    pub now: Instant,
+    /// random numbers
+    pub random: Random,
+    /// the configuration
+    pub config: Config,
+    /// what is to be done, in order
+    pub outputs: VecDeque<Output>,
+    /// wall-clock time minus the host's clock
+    wall_offset_ms: i64,
+    next_exchange: u64,
+    next_call: u64,
+}
+
+impl Ground {
+    /// The ground of a new machine.
+    #[must_use]
+    pub fn new(seed: [u8; 32], now: Instant, wall: WallTime, config: Config) -> Self {
+        let at = i64::try_from(now.as_ms()).unwrap_or(i64::MAX);
+        let wall_offset_ms = wall.0.saturating_sub(at);
+        Self { now, random: Random::new(seed), config, outputs: VecDeque::new(), wall_offset_ms, next_exchange: 1, next_call: 1 }
+    }
+
+    /// The wall-clock time of the current input.
+    #[must_use]
+    pub fn wall(&self) -> WallTime {
+        self.wall_of(self.now)
+    }
+
+    /// The wall-clock time of a moment.
+    #[must_use]
+    pub fn wall_of(&self, at: Instant) -> WallTime {
+        WallTime(i64::try_from(at.as_ms()).unwrap_or(i64::MAX).saturating_add(self.wall_offset_ms))
+    }
+
+    /// The moment of a wall-clock time; the clock's zero where it lies before that.
+    #[must_use]
+    pub fn instant_of(&self, wall: WallTime) -> Instant {
+        Instant::from_ms(u64::try_from(wall.0.saturating_sub(self.wall_offset_ms)).unwrap_or(0))
+    }
+
+    /// The next exchange id.
+    pub fn exchange_id(&mut self) -> ExchangeId {
+        let id = ExchangeId(self.next_exchange);
+        self.next_exchange += 1;
+        id
+    }
+
+    /// Whether this exchange was ever asked for.
+    #[must_use]
+    pub fn asked(&self, id: ExchangeId) -> bool {
+        id.0 > 0 && id.0 < self.next_exchange
+    }
+
+    /// The next number of a call.
+    pub fn call_number(&mut self) -> u64 {
+        let number = self.next_call;
+        self.next_call += 1;
+        number
+    }
+
+    /// The counters, for a snapshot.
+    #[must_use]
+    pub fn counters(&self) -> (u64, u64) {
+        (self.next_exchange, self.next_call)
+    }
+
+    /// Takes up the counters of a snapshot; they never go back.
+    pub fn restore_counters(&mut self, exchange: u64, call: u64) {
+        self.next_exchange = self.next_exchange.max(exchange);
+        self.next_call = self.next_call.max(call);
+    }
+
+    /// Writes a notice.
+    pub fn notice(&mut self, level: Level, event: &'static str, fields: Object) {
+        self.outputs.push_back(Output::Notice(Notice { level, event, fields: fields.finish() }));
+    }
+}

@@ -1,0 +1,260 @@
+//! JSON-RPC 2.0 messages: read into their kinds, written as one line of text.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::json::{self, Fault, Json, Kind, Object, RawValue};
+
+/// The text was no JSON.
+pub const PARSE_ERROR: i64 = -32700;
+/// The JSON is no request.
+pub const INVALID_REQUEST: i64 = -32600;
+/// No such method.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+/// The method does not take these parameters.
+pub const INVALID_PARAMS: i64 = -32602;
+/// A fault of ours.
+pub const INTERNAL_ERROR: i64 = -32603;
+
+/// The id of a request: a string or a number, kept literally, so that `1`, `1.0` and `"1"` are three ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Id(Json);
+
+impl Id {
+    /// The id in a `id` or `requestId` member; `None` where it is neither a string nor a number.
+    #[must_use]
+    pub fn read(raw: &RawValue) -> Option<Self> {
+        matches!(json::kind(raw), Kind::String | Kind::Number).then(|| Self(Json::from_raw(raw)))
+    }
+
+    /// The literal as it is echoed.
+    #[must_use]
+    pub fn as_json(&self) -> &Json {
+        &self.0
+    }
+}
+
+/// One message, taken apart.
+#[derive(Debug)]
+pub enum Incoming<'a> {
+    /// A call that wants an answer.
+    Request {
+        /// to be echoed
+        id: Id,
+        /// the method's name
+        method: String,
+        /// the parameters, `null` as absent
+        params: Option<&'a RawValue>,
+    },
+    /// A call that wants none.
+    Notification {
+        /// the method's name
+        method: String,
+        /// the parameters, `null` as absent
+        params: Option<&'a RawValue>,
+    },
+    /// An answer to a request of ours.
+    Response,
+    /// Several messages in one array.
+    Batch(Vec<&'a RawValue>),
+    /// A message that cannot be taken but must be answered.
+    Invalid {
+        /// the id where one could be read
+        id: Option<Id>,
+        /// the JSON-RPC code
+        code: i64,
+        /// what is wrong
+        message: &'static str,
+    },
+    /// Nothing that could be answered: a log line that went astray, a bare number.
+    Noise,
+}
+
+/// Takes a message apart.
+#[must_use]
+pub fn read(text: &str, depth: u32) -> Incoming<'_> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match json::parse(text, depth) {
+        Ok(raw) => read_raw(raw),
+        Err(fault) => match id_from_start(text) {
+            Some(id) => Incoming::Invalid {
+                id: Some(id),
+                code: match fault {
+                    Fault::Syntax => PARSE_ERROR,
+                    Fault::Depth => INVALID_REQUEST,
+                },
+                message: match fault {
+                    Fault::Syntax => "the message is no valid JSON",
+                    Fault::Depth => "the message nests too deep",
+                },
+            },
+            None => Incoming::Noise,
+        },
+    }
+}
+
+/// Takes one element of a batch apart.
+#[must_use]
+pub fn read_raw(raw: &RawValue) -> Incoming<'_> {
+    if let Some(elements) = json::elements(raw) {
+        return Incoming::Batch(elements);
+    }
+    let Some(members) = json::members(raw) else { return Incoming::Noise };
+    let id = members.get_any("id");
+    let method = members.string("method");
+    if method.is_none() && (members.has("result") || members.has("error")) {
+        return Incoming::Response;
+    }
+    let readable = id.and_then(Id::read);
+    if members.string("jsonrpc").as_deref() != Some("2.0") {
+        if id.is_none() {
+            return Incoming::Noise;
+        }
+        return Incoming::Invalid { id: readable, code: INVALID_REQUEST, message: "`jsonrpc` must be \"2.0\"" };
+    }
+    let params = members.get("params");
+    match (id, readable, method) {
+        (None, _, Some(method)) => Incoming::Notification { method, params },
+        (None, _, None) => Incoming::Noise,
+        (Some(_), None, _) => Incoming::Invalid { id: None, code: INVALID_REQUEST, message: "`id` must be a string or a number" },
+        (Some(_), Some(id), Some(method)) => Incoming::Request { id, method, params },
+        (Some(_), Some(id), None) => {
+            Incoming::Invalid { id: Some(id), code: INVALID_REQUEST, message: "`method` must be a string" }
+        }
+    }
+}
+
+/// The id at the top of an object whose text is broken, cut off or too deep to be parsed.
+#[must_use]
+pub fn id_from_start(text: &str) -> Option<Id> {
+    let inner = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{')?;
+    let (mut open, mut at) = (0_u32, 0);
+    let bytes = inner.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let end = string_end(bytes, at)?;
+                if open == 0
+                    && inner.get(at..end) == Some("\"id\"")
+                    && let Some(value) = inner.get(end..)?.trim_start().strip_prefix(':')
+                {
+                    return id_literal(value.trim_start());
+                }
+                at = end;
+                continue;
+            }
+            b'{' | b'[' => open += 1,
+            b'}' | b']' => open = open.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn id_literal(value: &str) -> Option<Id> {
+    let end = if value.starts_with('"') {
+        string_end(value.as_bytes(), 0)?
+    } else {
+        value.find(|char: char| !(char.is_ascii_digit() || matches!(char, '-' | '+' | '.' | 'e' | 'E')))?
+    };
+    json::parse(value.get(..end)?, 0).ok().and_then(Id::read)
+}
+
+/// Where the string that begins at `start` ends, after its closing quote.
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+/// The text of a result.
+#[must_use]
+pub fn result(id: &Id, result: &Json) -> Json {
+    let mut out = Object::with_capacity(result.as_str().len() + 64);
+    out.string("jsonrpc", "2.0").json("id", id.as_json()).json("result", result);
+    out.finish()
+}
+
+/// The text of an error; without an id it is `null`.
+#[must_use]
+pub fn error(id: Option<&Id>, code: i64, message: &str, data: Option<&Json>) -> Json {
+    let mut fault = Object::new();
+    fault.integer("code", code).string("message", message).optional_json("data", data);
+    let mut out = Object::new();
+    out.string("jsonrpc", "2.0");
+    match id {
+        Some(id) => out.json("id", id.as_json()),
+        None => out.null("id"),
+    };
+    out.json("error", &fault.finish());
+    out.finish()
+}
+
+/// The text of a notification.
+#[must_use]
+pub fn notification(method: &str, params: &Json) -> Json {
+    let mut out = Object::new();
+    out.string("jsonrpc", "2.0").string("method", method).json("params", params);
+    out.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    fn kind(text: &str) -> String {
+        match read(text, 128) {
+            Incoming::Request { id, method, params } => {
+                format!("request {} {method} {}", id.0.as_str(), params.map_or("-", RawValue::get))
+            }
+            Incoming::Notification { method, .. } => format!("notification {method}"),
+            Incoming::Response => "response".to_string(),
+            Incoming::Batch(list) => format!("batch {}", list.len()),
+            Incoming::Invalid { id, code, .. } => {
+                format!("invalid {} {code}", id.map_or("null".to_string(), |id| id.0.as_str().to_string()))
+            }
+            Incoming::Noise => "noise".to_string(),
+        }
+    }
+
+    #[test]
+    fn ids_keep_their_literal() {
+        for id in ["\"1\"", "\"007\"", "1", "0", "9007199254740993", "18446744073709551615", "1.5", "\"\"", "-5"] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            assert_eq!(kind(&text), format!("request {id} ping -"));
+        }
+    }
+
+    #[test]
+    fn messages_are_told_apart() {
+        for (text, want) in [
+            (r#"{"jsonrpc":"2.0","method":"x","params":null}"#, "notification x"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "response"),
+            (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, "response"),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, "invalid null -32600"),
+            (r#"{"jsonrpc":"2.0","id":true,"method":"x"}"#, "invalid null -32600"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "invalid 1 -32600"),
+            (r#"{"id":99,"method":"tools/list"}"#, "invalid 99 -32600"),
+            (r#"{"level":"info"}"#, "noise"),
+            ("not json", "noise"),
+            ("123", "noise"),
+            ("{}", "noise"),
+            (r#"[{"jsonrpc":"2.0"},1]"#, "batch 2"),
+            ("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", "request 1 ping -"),
+            (r#"{"jsonrpc":"2.0","params":{"id":5},"id":"a\"b","method":"#, r#"invalid "a\"b" -32700"#),
+            (r#"{"jsonrpc":"2.0","params":{"id":5}"#, "noise"),
+        ] {
+            assert_eq!(kind(text), want, "{text}");
+        }
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"x","params":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+        assert_eq!(kind(&deep), "invalid 7 -32600");
+    }
+}

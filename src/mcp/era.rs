@@ -1,0 +1,156 @@
+//! The two eras of MCP: with a handshake (2024-11-05 to 2025-11-25), and with `_meta` on each request (2026-07-28).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::config::Config;
+use crate::io::Level;
+use crate::json::{self, Array, Json, Kind, Members, Object};
+use crate::jsonrpc::INVALID_PARAMS;
+
+/// The versions with a handshake, oldest first.
+pub const LEGACY_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The versions without one.
+pub const MODERN_VERSIONS: [&str; 1] = ["2026-07-28"];
+
+/// The request names a version that is not spoken here (MCP 2026-07-28, versioning).
+pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+const PREFIX: &str = "io.modelcontextprotocol/";
+
+/// How the answer to a request is shaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// a handshake came first, or should have
+    Legacy,
+    /// the request carries all that matters
+    Modern,
+}
+
+/// An error of JSON-RPC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcError {
+    /// the code
+    pub code: i64,
+    /// what is wrong
+    pub message: String,
+    /// for machines
+    pub data: Option<Json>,
+}
+
+impl RpcError {
+    /// An error without data.
+    #[must_use]
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+}
+
+/// What a request's `_meta` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// the era it belongs to
+    pub era: Era,
+    /// the token that progress is to carry, literally
+    pub progress_token: Option<Json>,
+    /// the least level of log messages, where a modern request asks for them
+    pub log_level: Option<Level>,
+}
+
+impl Envelope {
+    /// Reads `_meta` of a request's parameters. A claim to the modern era is held to all of its rules.
+    ///
+    /// # Errors
+    /// -32602 where a member is missing or wrong, -32022 where the version is not spoken here.
+    pub fn read(params: Option<&Members<'_>>) -> Result<Self, RpcError> {
+        let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
+        let token = meta.get("progressToken").filter(|raw| matches!(json::kind(raw), Kind::String | Kind::Number));
+        let mut envelope = Self { era: Era::Legacy, progress_token: token.map(Json::from_raw), log_level: None };
+        if !claims_modern(&meta) {
+            return Ok(envelope);
+        }
+        let version = meta.string(&format!("{PREFIX}protocolVersion"));
+        let capabilities = meta.get(&format!("{PREFIX}clientCapabilities")).is_some_and(|raw| json::kind(raw) == Kind::Object);
+        let missing: Vec<String> = [("protocolVersion", version.is_some()), ("clientCapabilities", capabilities)]
+            .into_iter()
+            .filter(|(_, there)| !there)
+            .map(|(name, _)| format!("{PREFIX}{name}"))
+            .collect();
+        if !missing.is_empty() {
+            return Err(RpcError::new(INVALID_PARAMS, format!("`_meta` lacks {}", missing.join(" and "))));
+        }
+        let version = version.unwrap_or_default();
+        if !MODERN_VERSIONS.contains(&version.as_str()) {
+            return Err(unsupported(&version));
+        }
+        envelope.era = Era::Modern;
+        envelope.log_level = meta.string(&format!("{PREFIX}logLevel")).and_then(|name| Level::named(&name));
+        Ok(envelope)
+    }
+}
+
+/// The answer to a request of a version that is not spoken here.
+fn unsupported(version: &str) -> RpcError {
+    let mut data = Object::new();
+    data.strings("supported", MODERN_VERSIONS).string("requested", version);
+    let message = format!("protocol version {version} is not supported; supported: {}", MODERN_VERSIONS.join(", "));
+    RpcError { code: UNSUPPORTED_VERSION, message, data: Some(data.finish()) }
+}
+
+fn claims_modern(meta: &Members<'_>) -> bool {
+    ["protocolVersion", "clientCapabilities", "clientInfo"].iter().any(|name| meta.has(&format!("{PREFIX}{name}")))
+}
+
+/// Name and version of this server.
+#[must_use]
+pub fn server_info(config: &Config) -> Json {
+    let mut out = Object::new();
+    out.string("name", &config.name).string("title", "Narrows").string("version", &config.version);
+    out.finish()
+}
+
+/// Ends a result in the shape of its era.
+#[must_use]
+pub fn shape(mut result: Object, era: Era, config: &Config) -> Json {
+    match era {
+        Era::Legacy => {}
+        Era::Modern => {
+            let mut meta = Object::new();
+            meta.json(&format!("{PREFIX}serverInfo"), &server_info(config));
+            result.string("resultType", "complete").json("_meta", &meta.finish());
+        }
+    }
+    result.finish()
+}
+
+/// How long a list may be kept (MCP 2026-07-28, caching): it never changes in one process, but is each user's own.
+pub fn cache_hints(result: &mut Object, era: Era) {
+    match era {
+        Era::Legacy => {}
+        Era::Modern => {
+            result.integer("ttlMs", 60_000).string("cacheScope", "private");
+        }
+    }
+}
+
+/// The acknowledgement of a `subscriptions/listen` that asks for lists which never change here.
+#[must_use]
+pub fn acknowledgement(id: &Json) -> Json {
+    let mut meta = Object::new();
+    meta.json(&format!("{PREFIX}subscriptionId"), id);
+    let mut out = Object::new();
+    out.json("notifications", &Object::new().finish()).json("_meta", &meta.finish());
+    out.finish()
+}
+
+/// The versions that `server/discover` names.
+#[must_use]
+pub fn modern_versions() -> Json {
+    let mut list = Array::new();
+    for version in MODERN_VERSIONS {
+        list.string(version);
+    }
+    list.finish()
+}

@@ -1,0 +1,160 @@
+//! Requests and notifications of a peer, answered or turned into tool calls.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::era::{self, Envelope, Era, LEGACY_VERSIONS, RpcError};
+use super::session::Session;
+use super::tool::Tool;
+use crate::config::Config;
+use crate::io::Level;
+use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
+use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
+use crate::tools::TOOLS;
+
+/// What the model of a host is told about the server.
+const INSTRUCTIONS: &str = "Talks to A2A agents. Connect one with connect_agent, then send_message by its alias; a follow-up \
+continues the conversation. A result in state input-required waits for your answer: send it with send_message.";
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub enum Answer<'a> {
+    /// this result
+    Result(Json),
+    /// a tool is to be run
+    Call {
+        /// which
+        tool: &'static Tool,
+        /// its arguments
+        arguments: Members<'a>,
+        /// era, progress token and log level
+        envelope: Envelope,
+    },
+    /// a stream of list changes was opened: its acknowledgement
+    Listen(Json),
+}
+
+/// Answers a request.
+///
+/// # Errors
+/// A JSON-RPC error.
+pub fn request<'a>(
+    session: &mut Session,
+    config: &Config,
+    id: &Id,
+    method: &str,
+    params: Option<&'a RawValue>,
+) -> Result<Answer<'a>, RpcError> {
+    let members = match params {
+        Some(raw) => Some(json::members(raw).ok_or_else(|| RpcError::new(INVALID_PARAMS, "`params` must be an object"))?),
+        None => None,
+    };
+    let envelope = Envelope::read(members.as_ref())?;
+    let members = members.unwrap_or_default();
+    match envelope.era {
+        Era::Legacy => legacy(session, config, envelope, method, &members),
+        Era::Modern => {
+            if method != "server/discover" {
+                session.modern = true;
+            }
+            modern(config, envelope, id, method, &members)
+        }
+    }
+}
+
+fn legacy<'a>(
+    session: &mut Session,
+    config: &Config,
+    envelope: Envelope,
+    method: &str,
+    params: &Members<'a>,
+) -> Result<Answer<'a>, RpcError> {
+    match method {
+        "initialize" => Ok(Answer::Result(initialize(session, config, params))),
+        "ping" => Ok(Answer::Result(Object::new().finish())),
+        "logging/setLevel" => {
+            let level = params.string("level").and_then(|name| Level::named(&name));
+            let fault = "`level` must be one of debug, info, notice, warning, error, critical, alert, emergency";
+            session.log_level = Some(level.ok_or_else(|| RpcError::new(INVALID_PARAMS, fault))?);
+            Ok(Answer::Result(Object::new().finish()))
+        }
+        // A sessionless peer that once forgets its envelope is told so; one that shook hands is served.
+        "tools/list" | "tools/call" if session.unclaimed_era() == Era::Modern => Err(RpcError::new(
+            INVALID_PARAMS,
+            "`params._meta` lacks io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
+        )),
+        "tools/list" => tools_list(config, Era::Legacy, params),
+        "tools/call" => tools_call(envelope, params),
+        _ => Err(unknown_method(method)),
+    }
+}
+
+fn modern<'a>(config: &Config, envelope: Envelope, id: &Id, method: &str, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+    match method {
+        "server/discover" => {
+            let mut out = Object::new();
+            out.json("supportedVersions", &era::modern_versions()).json("capabilities", &capabilities());
+            out.string("instructions", INSTRUCTIONS);
+            era::cache_hints(&mut out, Era::Modern);
+            Ok(Answer::Result(era::shape(out, Era::Modern, config)))
+        }
+        "tools/list" => tools_list(config, Era::Modern, params),
+        "tools/call" => tools_call(envelope, params),
+        "subscriptions/listen" => Ok(Answer::Listen(era::acknowledgement(id.as_json()))),
+        _ => Err(unknown_method(method)),
+    }
+}
+
+fn unknown_method(method: &str) -> RpcError {
+    RpcError::new(METHOD_NOT_FOUND, format!("method not found: {}", shortened(method)))
+}
+
+/// A name of the caller's in an error message, cut to a readable length.
+fn shortened(name: &str) -> String {
+    name.chars().take(80).collect()
+}
+
+/// The handshake: the version asked for where it is spoken, else the newest one that has a handshake.
+fn initialize(session: &mut Session, config: &Config, params: &Members<'_>) -> Json {
+    let asked = params.string("protocolVersion").unwrap_or_default();
+    let version = LEGACY_VERSIONS.into_iter().find(|known| *known == asked).unwrap_or("2025-11-25");
+    session.version = Some(version);
+    let mut out = Object::new();
+    out.string("protocolVersion", version).json("capabilities", &capabilities());
+    out.json("serverInfo", &era::server_info(config)).string("instructions", INSTRUCTIONS);
+    out.finish()
+}
+
+fn capabilities() -> Json {
+    let mut out = Object::new();
+    out.json("logging", &Object::new().finish()).json("tools", &Object::new().finish());
+    out.finish()
+}
+
+fn tools_list<'a>(config: &Config, era: Era, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+    if params.get("cursor").is_some() {
+        return Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page"));
+    }
+    let mut list = Array::new();
+    for tool in TOOLS {
+        list.json(&tool.to_json());
+    }
+    let mut out = Object::new();
+    out.json("tools", &list.finish());
+    era::cache_hints(&mut out, era);
+    Ok(Answer::Result(era::shape(out, era, config)))
+}
+
+fn tools_call<'a>(envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+    let name = params.string("name").ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
+    let tool = TOOLS
+        .iter()
+        .find(|tool| tool.name == name)
+        .ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("unknown tool: {}", shortened(&name))))?;
+    let arguments = match params.get("arguments") {
+        Some(raw) if json::kind(raw) == Kind::Object => json::members(raw).unwrap_or_default(),
+        Some(_) => return Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object")),
+        None => Members::default(),
+    };
+    Ok(Answer::Call { tool, arguments, envelope })
+}

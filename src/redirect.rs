@@ -1,0 +1,90 @@
+//! Where a redirect leads, and whether it is followed.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::io::Method;
+use crate::url::{Address, Scheme, Url};
+
+/// Which addresses may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// whether loopback and private addresses may be called at all
+    pub allow_private: bool,
+    /// whether the address was named by an agent at a public one
+    pub named_by_public: bool,
+}
+
+/// Whether a URL may be called; why not otherwise.
+///
+/// # Errors
+/// The sentence for the caller.
+pub fn permit(url: &Url, reach: Reach) -> Result<(), String> {
+    let what = match url.address() {
+        Address::LinkLocal | Address::Metadata => {
+            return Err(format!("{} is a link-local or metadata address, never called", url.host()));
+        }
+        Address::Name | Address::Public => return Ok(()),
+        Address::Loopback => "a loopback address",
+        Address::Private | Address::UniqueLocal | Address::Shared => "a private address",
+        Address::Unspecified => "the unspecified address",
+    };
+    if reach.named_by_public {
+        return Err(format!("{} is {what}, and an agent at a public address named it", url.host()));
+    }
+    if !reach.allow_private {
+        return Err(format!("{} is {what}, which this gateway does not call", url.host()));
+    }
+    Ok(())
+}
+
+/// Whether an address counts as public: what such an agent names is never followed inwards.
+#[must_use]
+pub fn is_public(url: &Url) -> bool {
+    match url.address() {
+        Address::Name | Address::Public => true,
+        Address::Loopback
+        | Address::Private
+        | Address::UniqueLocal
+        | Address::Shared
+        | Address::LinkLocal
+        | Address::Metadata
+        | Address::Unspecified => false,
+    }
+}
+
+/// What to do about a redirect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// go there, with method and body
+    Follow(Url),
+    /// do not; the sentence for the caller
+    Refuse(String),
+}
+
+/// Decides about a redirect (RFC 9110 §15.4): 307 and 308 keep method and body within an origin; a GET follows any; a
+/// POST never becomes a GET and never leaves its origin; nothing goes from https to http.
+#[must_use]
+pub fn step(method: Method, from: &Url, status: u16, location: &str, registered: &Url) -> Step {
+    let Ok(mut to) = from.join(location) else {
+        return Step::Refuse(format!("it was redirected ({status}) to a place that is no http or https URL"));
+    };
+    if registered.scheme() == Scheme::Https && to.scheme() == Scheme::Http && to.host() == registered.host() {
+        to = to.with_scheme_https_on_port(registered.port());
+    }
+    if from.scheme() == Scheme::Https && to.scheme() == Scheme::Http {
+        return Step::Refuse(format!("it was redirected ({status}) from https to http, which is never followed"));
+    }
+    let same_origin = to.origin() == from.origin();
+    match (method, status) {
+        (Method::Get, 301 | 302 | 303 | 307 | 308) => Step::Follow(to),
+        (Method::Post, 307 | 308) if same_origin => Step::Follow(to),
+        (Method::Post, 307 | 308) => Step::Refuse(format!(
+            "it was redirected ({status}) to another origin, {}, where no message is sent unasked: register that URL",
+            to.origin()
+        )),
+        (Method::Get | Method::Post, _) => {
+            Step::Refuse(format!("it answered {status} and names {} as the new place: register that URL", to.as_str()))
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The agents of a scope: where they are, what goes with their requests, what their cards say.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::a2a::Interface;
+use crate::bucket::{Bucket, Rate};
+use crate::contexts::Conversation;
+use crate::health::Health;
+use crate::io::Headers;
+use crate::json::Json;
+use crate::table::Table;
+use crate::time::Instant;
+use crate::url::{Origin, Url};
+
+/// Header fields that go to one origin and nowhere else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// the origin of the registered URL
+    pub origin: Origin,
+    /// the fields
+    pub headers: Headers,
+}
+
+impl core::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} header fields for {}", self.headers.len(), self.origin)
+    }
+}
+
+/// What a card says, as far as calls need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// name, version, protocol version, transport, streaming, skills
+    pub summary: Json,
+    /// the interface to call; `None` where the card offers none that is spoken here
+    pub interface: Option<Interface>,
+    /// what the card offers instead
+    pub offered: Vec<String>,
+    /// whether sends are streamed
+    pub streaming: bool,
+    /// whether the interface lies on another origin than the registered URL, so that no header field goes there
+    pub foreign: bool,
+    /// what the user should know
+    pub notes: Vec<String>,
+}
+
+/// A registered agent.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// the registered URL
+    pub url: Url,
+    /// the header fields of its requests
+    pub headers: Headers,
+    /// the path to ping instead of the card
+    pub ping_endpoint: Option<String>,
+    /// its token bucket
+    pub bucket: Bucket,
+    /// its card
+    pub profile: Option<Profile>,
+    /// its health
+    pub health: Health,
+    /// the conversation with it
+    pub conversation: Conversation,
+    /// which registration this is: what comes late for an earlier one is dropped
+    pub registration: u64,
+}
+
+impl Agent {
+    /// The header fields, bound to the origin they were given for.
+    #[must_use]
+    pub fn credentials(&self) -> Credentials {
+        Credentials { origin: self.url.origin(), headers: self.headers.clone() }
+    }
+}
+
+/// What an alias is registered with.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    /// the agent's URL
+    pub url: Url,
+    /// the header fields of its requests
+    pub headers: Headers,
+    /// its rate; no limit where it is 0
+    pub rate: Rate,
+    /// the path to ping instead of the card
+    pub ping_endpoint: Option<String>,
+}
+
+/// The agents of a scope by alias.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    agents: Table<String, Agent>,
+    registrations: u64,
+}
+
+impl Registry {
+    /// Registers or replaces. The same URL keeps the conversation, another one ends it; health starts anew.
+    /// Returns whether an agent was replaced.
+    pub fn register(&mut self, alias: &str, registration: Registration, now: Instant) -> bool {
+        self.registrations += 1;
+        let known = self.agents.remove(alias);
+        let replaced = known.is_some();
+        let conversation = known.filter(|agent| agent.url == registration.url).map(|agent| agent.conversation);
+        let agent = Agent {
+            url: registration.url,
+            headers: registration.headers,
+            ping_endpoint: registration.ping_endpoint,
+            bucket: Bucket::new(registration.rate, now),
+            profile: None,
+            health: Health::default(),
+            conversation: conversation.unwrap_or_default(),
+            registration: self.registrations,
+        };
+        self.agents.insert(alias.into(), agent);
+        replaced
+    }
+
+    /// Puts an agent of a snapshot back.
+    pub fn restore(&mut self, alias: String, mut agent: Agent) {
+        self.registrations += 1;
+        agent.registration = self.registrations;
+        self.agents.insert(alias, agent);
+    }
+
+    /// Removes an agent.
+    pub fn remove(&mut self, alias: &str) -> Option<Agent> {
+        self.agents.remove(alias)
+    }
+
+    /// The agent of that alias.
+    #[must_use]
+    pub fn get(&self, alias: &str) -> Option<&Agent> {
+        self.agents.get(alias)
+    }
+
+    /// The agent of that alias.
+    pub fn get_mut(&mut self, alias: &str) -> Option<&mut Agent> {
+        self.agents.get_mut(alias)
+    }
+
+    /// The agent of that alias, where it is still the same registration.
+    pub fn same(&mut self, alias: &str, registration: u64) -> Option<&mut Agent> {
+        self.agents.get_mut(alias).filter(|agent| agent.registration == registration)
+    }
+
+    /// All agents by alias, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Agent)> {
+        self.agents.iter().map(|(alias, agent)| (alias.as_str(), agent))
+    }
+
+    /// How many agents there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.agents.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+}

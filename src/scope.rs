@@ -1,0 +1,82 @@
+//! A scope: the state that belongs to one user, and nothing of any other.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::call::CallId;
+use crate::redact::Secrets;
+use crate::registry::{Profile, Registry};
+use crate::table::Table;
+use crate::time::Instant;
+use crate::url::Url;
+
+/// How long the card of an agent called by URL is kept.
+const CARD_MS: u64 = 600_000;
+
+/// Agents, conversations and secrets of one user.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// the agents
+    pub registry: Registry,
+    /// what must appear in no output
+    pub secrets: Secrets,
+    /// cards of agents called by URL
+    pub cards: Cards,
+    running: Table<String, Vec<CallId>>,
+}
+
+impl Scope {
+    /// Notes that a call to an alias runs.
+    pub fn begin(&mut self, alias: &str, call: CallId) {
+        self.running.get_or_default(alias).push(call);
+    }
+
+    /// Notes that a call to an alias ended.
+    pub fn end(&mut self, alias: &str, call: CallId) {
+        if let Some(calls) = self.running.get_mut(alias) {
+            calls.retain(|known| *known != call);
+            if calls.is_empty() {
+                self.running.remove(alias);
+            }
+        }
+    }
+
+    /// The calls that run to an alias.
+    #[must_use]
+    pub fn running(&self, alias: &str) -> Vec<CallId> {
+        self.running.get(alias).cloned().unwrap_or_default()
+    }
+}
+
+/// Cards of agents called by URL, each kept for ten minutes.
+#[derive(Debug, Default)]
+pub struct Cards {
+    known: Table<Url, (Instant, Option<Profile>)>,
+    order: VecDeque<Url>,
+}
+
+impl Cards {
+    /// The profile of a URL: outside `None` where it is not known, inside `None` where there is no card.
+    #[must_use]
+    pub fn get(&self, url: &Url, now: Instant) -> Option<Option<Profile>> {
+        self.known.get(url).filter(|(at, _)| now < at.plus_ms(CARD_MS)).map(|(_, profile)| profile.clone())
+    }
+
+    /// The profile of a URL, to learn more about it.
+    pub fn get_mut(&mut self, url: &Url) -> Option<&mut Profile> {
+        self.known.get_mut(url)?.1.as_mut()
+    }
+
+    /// Keeps a profile; the oldest one makes room.
+    pub fn put(&mut self, url: &Url, now: Instant, profile: Option<Profile>, limit: u64) {
+        if self.known.insert(url.clone(), (now, profile)).is_none() {
+            self.order.push_back(url.clone());
+        }
+        while u64::try_from(self.order.len()).unwrap_or(u64::MAX) > limit {
+            if let Some(oldest) = self.order.pop_front() {
+                self.known.remove(&oldest);
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Snapshots: agents, conversations, sessions and calls as pieces of JSON text, each under 1 MiB.
+//!
+//! A snapshot is a list of pieces, a piece a list of records; both may be read in any order. Exchanges in flight are not
+//! part of it: a call that was running is answered after a restore with an error that names its task.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::call::{Call, CallId, Caller};
+use crate::config::Config;
+use crate::gateway::{Gateway, Genesis};
+use crate::io::{Level, PeerId};
+use crate::json::{self, Array, Json, Members, Object};
+use crate::jsonrpc::Id;
+use crate::mcp::era::{Era, LEGACY_VERSIONS};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::session::Session;
+use crate::tools::TOOLS;
+
+mod agent;
+
+/// The version of the form.
+const VERSION: i64 = 1;
+/// A piece is closed when it has grown to this many bytes.
+const PIECE_BYTES: usize = 256 << 10;
+/// The longest record that is written whole.
+const RECORD_BYTES: usize = 512 << 10;
+/// Nesting of a piece.
+const DEPTH: u32 = 128;
+
+/// Whether a snapshot holds credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// for the host's own storage
+    Keep,
+    /// to hand on
+    Drop,
+}
+
+/// Why a snapshot was not taken up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoreError(pub String);
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+/// Collects records into pieces.
+struct Pieces {
+    done: Vec<String>,
+    records: Array,
+    bytes: usize,
+}
+
+impl Pieces {
+    fn add(&mut self, record: &Json) {
+        self.records.json(record);
+        self.bytes += record.as_str().len();
+        if self.bytes >= PIECE_BYTES {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
+        let mut piece = Object::new();
+        piece.integer("narrows", VERSION).json("records", &core::mem::take(&mut self.records).finish());
+        self.done.push(piece.finish().into_string());
+        self.bytes = 0;
+    }
+}
+
+impl Gateway {
+    /// All state, in pieces of JSON text under 1 MiB each.
+    #[must_use]
+    pub fn snapshot(&self, secrets: Secrets) -> Vec<String> {
+        let mut pieces = Pieces { done: Vec::new(), records: Array::new(), bytes: 0 };
+        let (exchange, call) = self.ground.counters();
+        let mut counters = Object::new();
+        counters.string("kind", "counters").integer("exchange", exchange).integer("call", call);
+        pieces.add(&counters.finish());
+        for (peer, session) in self.peers.iter() {
+            pieces.add(&session_record(*peer, session));
+        }
+        for (name, scope) in self.scopes.iter() {
+            for (alias, agent) in scope.registry.iter() {
+                let record = agent::record(name, alias, agent, secrets, &self.ground);
+                let fits = record.as_str().len() <= RECORD_BYTES;
+                pieces.add(&if fits {
+                    record
+                } else {
+                    agent::record(name, alias, &agent::without_card(agent), secrets, &self.ground)
+                });
+            }
+        }
+        for call in self.calls.values() {
+            pieces.add(&call_record(call));
+        }
+        pieces.close();
+        pieces.done
+    }
+
+    /// Continues from the pieces of a [`snapshot`](Self::snapshot), in any order. Calls that were running are answered
+    /// with an error that names their task, so that nothing waits for ever; the host then closes peers that are gone.
+    ///
+    /// # Errors
+    /// A piece that is unreadable or of another version.
+    pub fn restore(genesis: Genesis, config: Config, pieces: &[String]) -> Result<Self, RestoreError> {
+        let mut gateway = Self::new(genesis, config);
+        let mut calls = Vec::new();
+        for piece in pieces {
+            let unreadable = || RestoreError("a piece of the snapshot is unreadable".to_string());
+            let raw = json::parse(piece, DEPTH).map_err(|_| unreadable())?;
+            let members = json::members(raw).ok_or_else(unreadable)?;
+            let version = members.get("narrows").and_then(|raw| json::integer(raw.get())).ok_or_else(unreadable)?;
+            if version != VERSION {
+                return Err(RestoreError(format!("the snapshot has version {version}; this gateway reads version {VERSION}")));
+            }
+            for record in members.get("records").and_then(json::elements).ok_or_else(unreadable)? {
+                let record = json::members(record).ok_or_else(unreadable)?;
+                let known = match record.string("kind").as_deref() {
+                    Some("counters") => gateway.restore_counters(&record),
+                    Some("peer") => gateway.restore_peer(&record),
+                    Some("agent") => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
+                    Some("call") => read_call(&record).map(|call| calls.push(call)),
+                    Some(_) | None => None,
+                };
+                known.ok_or_else(unreadable)?;
+            }
+        }
+        for call in calls {
+            gateway.answer_restored(call);
+        }
+        Ok(gateway)
+    }
+
+    fn restore_counters(&mut self, record: &Members<'_>) -> Option<()> {
+        self.ground.restore_counters(number(record, "exchange")?, number(record, "call")?);
+        Some(())
+    }
+
+    fn restore_peer(&mut self, record: &Members<'_>) -> Option<()> {
+        let mut session = Session::new(record.string("scope")?);
+        let version = record.string("version");
+        session.version = LEGACY_VERSIONS.into_iter().find(|known| version.as_deref() == Some(*known));
+        session.modern = json::boolean(record.get("modern")?)?;
+        session.log_level = record.string("log_level").and_then(|name| Level::named(&name));
+        for id in record.get("listens").and_then(json::elements).unwrap_or_default() {
+            session.listen(&Id::read(id)?);
+        }
+        self.scopes.get_or_default(session.scope.as_str());
+        self.peers.insert(PeerId(number(record, "peer")?), session);
+        Some(())
+    }
+
+    fn answer_restored(&mut self, lost: LostCall) {
+        let Some(tool) = TOOLS.iter().find(|tool| tool.name == lost.tool) else { return };
+        let what = match &lost.task_id {
+            Some(task_id) => format!("task {task_id} may go on at the agent: read it with get_task"),
+            None => "whether the agent got the message is unknown".to_string(),
+        };
+        let mut error =
+            ToolError::new(Code::Unreachable, format!("the gateway was restarted while this call was running; {what}"));
+        if let Some(task_id) = &lost.task_id {
+            error = error.with("task_id", Json::string(task_id));
+        }
+        self.answer(&lost.caller, tool, Err(error), self.ground.now);
+    }
+}
+
+fn session_record(peer: PeerId, session: &Session) -> Json {
+    let mut record = Object::new();
+    record.string("kind", "peer").integer("peer", peer.0).string("scope", &session.scope);
+    record.optional_string("version", session.version).boolean("modern", session.modern);
+    record.optional_string("log_level", session.log_level.map(Level::name));
+    let mut listens = Array::new();
+    for id in session.listens() {
+        listens.json(&Json::trusted(id.to_string()));
+    }
+    record.json("listens", &listens.finish());
+    record.finish()
+}
+
+fn call_record(call: &Call) -> Json {
+    let mut record = Object::new();
+    record.string("kind", "call").integer("call", call.caller.call.0).integer("peer", call.caller.peer.0);
+    record.json("request", call.caller.request.as_json()).boolean("modern", call.caller.era == Era::Modern);
+    record.string("tool", call.tool.name).optional_string("task_id", call.work.task_id().as_deref());
+    record.finish()
+}
+
+/// A call that was running.
+struct LostCall {
+    caller: Caller,
+    tool: String,
+    task_id: Option<String>,
+}
+
+fn read_call(record: &Members<'_>) -> Option<LostCall> {
+    let era = if json::boolean(record.get("modern")?)? { Era::Modern } else { Era::Legacy };
+    let caller = Caller {
+        call: CallId(number(record, "call")?),
+        peer: PeerId(number(record, "peer")?),
+        request: Id::read(record.get("request")?)?,
+        era,
+        progress_token: None,
+        progress: 0,
+        log_level: None,
+    };
+    Some(LostCall { caller, tool: record.string("tool")?, task_id: record.string("task_id") })
+}
+
+/// A whole number of a record.
+fn number(record: &Members<'_>, name: &str) -> Option<u64> {
+    record.get(name).and_then(|raw| json::integer(raw.get())).and_then(|number| u64::try_from(number).ok())
+}

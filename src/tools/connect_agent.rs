@@ -1,0 +1,148 @@
+//! connect_agent.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::bucket::Rate;
+use crate::call::Run;
+use crate::call::connect::Connect;
+use crate::http;
+use crate::json::Json;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::tool::{Hints, Started, Tool};
+use crate::redirect::{self, Reach};
+use crate::registry::Registration;
+use crate::url::Url;
+
+/// How many header fields an alias may have.
+const HEADERS: usize = 20;
+/// How long an alias may be.
+const ALIAS: usize = 64;
+/// How long a ping endpoint may be, in bytes.
+const PING_BYTES: usize = 256;
+
+/// The tool.
+pub(super) const TOOL: Tool = Tool {
+    name: "connect_agent",
+    title: "Connect agent",
+    description: "Registers an A2A agent under an alias and reads its card, so that send_message can reach it. An alias that exists is replaced. Credentials go into headers; they are sent to this agent's origin only.",
+    input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"1 to 64 of a-z, 0-9 and -"},"agent_url":{"type":"string","description":"absolute http(s) URL"},"headers":{"type":"object","additionalProperties":{"type":"string"},"description":"sent with every request to the agent"},"rate_limit_rps":{"type":"number","minimum":0,"description":"sends a second, 0 for no limit; with rate_limit_burst"},"rate_limit_burst":{"type":"integer","minimum":0},"ping_endpoint":{"type":"string","description":"path for ping_agent, default the card"}},"required":["alias","agent_url"],"additionalProperties":false}"#,
+    output: r#"{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"replaced":{"type":"boolean"},"card":{"anyOf":[{"type":"object","properties":{"name":{"type":"string"},"version":{"type":"string"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"},"skills":{"type":"array","items":{"type":"string"}}}},{"type":"null"}]},"card_error":{"type":"string"},"error":{"type":"object"}}}"#,
+    hints: Hints { read_only: false, destructive: false, idempotent: true, open_world: true },
+    start,
+};
+
+fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
+    let alias = arguments.required_string("alias");
+    let url = arguments.required_string("agent_url");
+    let headers = arguments.string_map("headers").unwrap_or_default();
+    let rps = arguments.scaled("rate_limit_rps", 12);
+    let burst = arguments.integer("rate_limit_burst", i64::MIN);
+    let ping_endpoint = arguments.string("ping_endpoint");
+    // What is refused below may name a header value: it is a secret before the call is checked.
+    for (name, value) in &headers {
+        run.scope.secrets.learn(name, value);
+    }
+    arguments.finish()?;
+    check_alias(&alias)?;
+    let url = Url::parse(&url).map_err(|fault| invalid(format!("`agent_url` cannot be used: {fault}")))?;
+    check_headers(&headers)?;
+    let rate = rate(rps, burst)?.unwrap_or(Rate { micro_rps: 0, burst: 0 });
+    if let Some(path) = &ping_endpoint {
+        check_ping(path, &url)?;
+    }
+    let reach = Reach { allow_private: run.ground.config.network.allow_private, named_by_public: false };
+    redirect::permit(&url, reach).map_err(|why| ToolError::new(Code::Blocked, format!("`agent_url` is not called: {why}")))?;
+    if run.scope.registry.get(&alias).is_none() && run.scope.registry.len() >= run.ground.config.limits.agents_per_scope {
+        let message = format!(
+            "there are {} agents already, as many as agents_per_scope allows: disconnect one first",
+            run.ground.config.limits.agents_per_scope
+        );
+        return Err(ToolError::new(Code::Busy, message).with("limit", Json::string("agents_per_scope")));
+    }
+    let dropped = dropped_by_browsers(&headers);
+    let now = run.ground.now;
+    let replaced = run.scope.registry.register(&alias, Registration { url, headers, rate, ping_endpoint }, now);
+    Connect::start(run, &alias, replaced, dropped)
+}
+
+fn invalid(message: String) -> ToolError {
+    ToolError::new(Code::InvalidArgument, message)
+}
+
+fn check_alias(alias: &str) -> Result<(), ToolError> {
+    let length = alias.chars().count();
+    if length == 0 || length > ALIAS {
+        return Err(invalid(format!("`alias` has {length} characters; 1 to {ALIAS} of a-z, 0-9 and - are allowed")));
+    }
+    match alias.chars().enumerate().find(|(_, char)| !matches!(char, 'a'..='z' | '0'..='9' | '-')) {
+        Some((at, char)) => Err(invalid(format!("`alias` has {char:?} at position {}; only a-z, 0-9 and - are allowed", at + 1))),
+        None => Ok(()),
+    }
+}
+
+fn check_headers(headers: &[(String, String)]) -> Result<(), ToolError> {
+    if headers.len() > HEADERS {
+        return Err(invalid(format!("`headers` has {} fields; at most {HEADERS} are allowed", headers.len())));
+    }
+    for (name, value) in headers {
+        if !http::is_token(name) {
+            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {:?}", shown(name))));
+        }
+        if http::is_forbidden(name) {
+            return Err(invalid(format!("`headers` may not set {name}: the gateway and its host write that field themselves")));
+        }
+        if !http::is_field_value(value) {
+            return Err(invalid(format!("the value of `headers.{name}` must be visible ASCII, spaces and tabs")));
+        }
+    }
+    Ok(())
+}
+
+/// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole.
+fn shown(name: &str) -> String {
+    name.chars().take(20).collect()
+}
+
+/// Both or neither; 0 is no limit whatever the burst.
+fn rate(rps: Option<i128>, burst: Option<i64>) -> Result<Option<Rate>, ToolError> {
+    let (rps, burst) = match (rps, burst) {
+        (None, None) => return Ok(None),
+        (Some(rps), Some(burst)) => (rps, burst),
+        (Some(_), None) => return Err(invalid("`rate_limit_burst` is missing: both or neither of the two are needed".into())),
+        (None, Some(_)) => return Err(invalid("`rate_limit_rps` is missing: both or neither of the two are needed".into())),
+    };
+    if rps < 0 {
+        return Err(invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()));
+    }
+    let burst = u64::try_from(burst).map_err(|_| invalid("`rate_limit_burst` must be at least 0".into()))?;
+    if rps == 0 {
+        return Ok(Some(Rate { micro_rps: 0, burst }));
+    }
+    if burst == 0 {
+        return Err(invalid("`rate_limit_burst` must be at least 1 where `rate_limit_rps` is over 0".into()));
+    }
+    // Rounded up: the slowest rate is still a limit, not none.
+    let micro_rps = rps / 1_000_000 + i128::from(rps % 1_000_000 > 0);
+    Ok(Some(Rate { micro_rps: u64::try_from(micro_rps).unwrap_or(u64::MAX), burst }))
+}
+
+fn check_ping(path: &str, url: &Url) -> Result<(), ToolError> {
+    if !path.starts_with('/') || path.len() > PING_BYTES {
+        return Err(invalid(format!("`ping_endpoint` must start with / and have at most {PING_BYTES} bytes")));
+    }
+    let appended = url.with_path_appended(path).map_err(|fault| invalid(format!("`ping_endpoint` cannot be used: {fault}")))?;
+    if appended.origin() != url.origin() {
+        return Err(invalid("`ping_endpoint` must be a path of the agent's own host".into()));
+    }
+    Ok(())
+}
+
+/// What to say about header fields that a browser would drop in silence.
+fn dropped_by_browsers(headers: &[(String, String)]) -> Option<String> {
+    let names: Vec<&str> =
+        headers.iter().map(|(name, _)| name.as_str()).filter(|name| http::is_dropped_by_browsers(name)).collect();
+    (!names.is_empty()).then(|| format!("A browser does not send {}; other hosts do.", names.join(", ")))
+}

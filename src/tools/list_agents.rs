@@ -1,0 +1,66 @@
+//! list_agents.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::bucket::Rate;
+use crate::call::Run;
+use crate::json::{Array, Json, Object};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::outcome::{ToolError, ToolResult};
+use crate::mcp::tool::{Hints, Started, Tool};
+use crate::registry::Agent;
+
+/// The tool.
+pub(super) const TOOL: Tool = Tool {
+    name: "list_agents",
+    title: "List agents",
+    description: "Lists the connected A2A agents: alias, URL, rate limit, health and what their cards say. Use it to see which aliases send_message takes.",
+    input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
+    output: r#"{"type":"object","properties":{"agents":{"type":"array","items":{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"rate_limit":{"type":"string"},"health":{"type":"string"},"consecutive_failures":{"type":"integer"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"}}}},"error":{"type":"object"}}}"#,
+    hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    start,
+};
+
+fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
+    arguments.finish()?;
+    let mut list = Array::new();
+    let mut lines = Vec::new();
+    for (alias, agent) in run.scope.registry.iter() {
+        let health = agent.health.name(run.ground.config.health_failure_threshold);
+        lines.push(format!("{alias}: {} ({health}, {})", agent.url.as_str(), rate_text(agent.bucket.rate())));
+        list.json(&entry(alias, agent, health));
+    }
+    let mut out = Object::new();
+    out.json("agents", &list.finish());
+    let text =
+        if lines.is_empty() { "No agents are connected. Connect one with connect_agent.".to_string() } else { lines.join("\n") };
+    Ok(Started::Done(ToolResult::new(text, out)))
+}
+
+fn entry(alias: &str, agent: &Agent, health: &str) -> Json {
+    let mut entry = Object::new();
+    entry.string("alias", alias).string("url", agent.url.as_str());
+    entry.string("rate_limit", &rate_text(agent.bucket.rate())).string("health", health);
+    if agent.health.failures() > 0 {
+        entry.integer("consecutive_failures", agent.health.failures());
+    }
+    if let Some(profile) = &agent.profile {
+        if let Some(summary) = profile.summary.members() {
+            entry.optional_string("protocol_version", summary.string("protocol_version").as_deref());
+            entry.optional_string("transport", summary.string("transport").as_deref());
+        }
+        entry.boolean("streaming", profile.streaming);
+    }
+    entry.finish()
+}
+
+/// `unlimited`, or `10.00 rps, burst 20`.
+fn rate_text(rate: Rate) -> String {
+    if !rate.is_limit() {
+        return "unlimited".to_string();
+    }
+    let hundredths = rate.micro_rps / 10_000;
+    format!("{}.{:02} rps, burst {}", hundredths / 100, hundredths % 100, rate.burst)
+}
