@@ -112,6 +112,7 @@ impl Run<'_> {
 
 /// The work of a call that goes on after its start.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is boxed as a whole, and most calls are sends")]
 pub enum Work {
     /// connecting an agent: its card
     Connect(connect::Connect),

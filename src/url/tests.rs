@@ -1,3 +1,5 @@
+//! How URLs are read, joined and told apart.
+
 use alloc::string::{String, ToString};
 
 use super::*;
