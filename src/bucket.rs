@@ -15,6 +15,14 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// Millionths of a token a second out of millionths of millionths, rounded up: the slowest rate is still a limit.
+    /// `None` where it is negative.
+    #[must_use]
+    pub fn micro_from_pico(pico_rps: i128) -> Option<u64> {
+        let pico = u128::try_from(pico_rps).ok()?;
+        Some(u64::try_from(pico.div_ceil(MICRO)).unwrap_or(u64::MAX))
+    }
+
     /// Whether anything is limited.
     #[must_use]
     pub const fn is_limit(self) -> bool {

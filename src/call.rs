@@ -1,6 +1,10 @@
 //! The life of a tool call, from its request to its one answer.
 
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::dispatch::{Dispatch, Sink};
 
 use crate::exchange::{Exchanges, Plan, Report, Want};
 use crate::ground::Ground;
@@ -8,14 +12,18 @@ use crate::io::{Deadline, ExchangeId, Level, Output, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
 use crate::mcp::era::Era;
-use crate::mcp::outcome::{ToolError, ToolResult};
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::scope::Scope;
 
+pub mod broadcast;
 pub mod card;
 pub mod connect;
+pub mod directory;
 pub mod discovery;
+pub mod dispatch;
 pub mod fault;
 pub mod life;
+pub mod ping;
 pub mod route;
 pub mod send;
 pub mod target;
@@ -60,15 +68,32 @@ pub struct Run<'g> {
     pub caller: &'g mut Caller,
     /// an alias whose calls end because it was disconnected
     pub disconnected: Option<String>,
+    /// work that goes on by itself
+    pub dispatched: Vec<Dispatch>,
 }
 
-impl Run<'_> {
+impl<'g> Run<'g> {
+    /// What a call works with, before it did anything.
+    #[must_use]
+    pub const fn new(ground: &'g mut Ground, scope: &'g mut Scope, exchanges: &'g mut Exchanges, caller: &'g mut Caller) -> Self {
+        Self { ground, scope, exchanges, caller, disconnected: None, dispatched: Vec::new() }
+    }
+
     /// Tells the caller how far the call is, where it asked for that.
     pub fn progress(&mut self, message: &str) {
+        self.progress_of(message, None);
+    }
+
+    /// The same with the number of steps, where that is known.
+    pub fn progress_of(&mut self, message: &str, total: Option<u64>) {
         let Some(token) = self.caller.progress_token.clone() else { return };
         self.caller.progress += 1;
         let mut params = Object::new();
-        params.json("progressToken", &token).integer("progress", self.caller.progress).string("message", message);
+        params.json("progressToken", &token).integer("progress", self.caller.progress);
+        if let Some(total) = total {
+            params.integer("total", total);
+        }
+        params.string("message", message);
         let message = jsonrpc::notification("notifications/progress", &params.finish());
         self.say(message);
     }
@@ -122,6 +147,12 @@ pub enum Work {
     Send(send::Send),
     /// reading or canceling a task
     Task(task::TaskCall),
+    /// sending a message to several agents
+    Broadcast(broadcast::Broadcast),
+    /// pinging an agent
+    Ping(ping::Ping),
+    /// asking a directory
+    Directory(directory::AskDirectory),
 }
 
 impl Work {
@@ -132,6 +163,9 @@ impl Work {
             Self::Card(work) => work.report(run, exchange, report),
             Self::Send(work) => work.report(run, exchange, report),
             Self::Task(work) => work.report(run, exchange, report),
+            Self::Broadcast(work) => work.report(run, exchange, report),
+            Self::Ping(work) => work.report(run, exchange, report),
+            Self::Directory(work) => work.report(run, exchange, report),
         }
     }
 
@@ -142,6 +176,9 @@ impl Work {
             Self::Card(work) => work.due(run),
             Self::Send(work) => work.due(run),
             Self::Task(work) => work.due(run),
+            Self::Broadcast(work) => work.due(run),
+            Self::Ping(work) => work.due(run),
+            Self::Directory(work) => work.due(run),
         }
     }
 
@@ -153,6 +190,9 @@ impl Work {
             Self::Card(work) => Some(work.deadline()),
             Self::Send(work) => work.deadline(),
             Self::Task(work) => Some(work.deadline()),
+            Self::Broadcast(work) => work.deadline(),
+            Self::Ping(work) => Some(work.deadline()),
+            Self::Directory(work) => Some(work.deadline()),
         }
     }
 
@@ -163,26 +203,46 @@ impl Work {
             Self::Card(work) => work.stop(run),
             Self::Send(work) => work.stop(run, cancelled),
             Self::Task(work) => work.stop(run),
+            Self::Broadcast(work) => work.stop(run, cancelled),
+            Self::Ping(work) => work.stop(run),
+            Self::Directory(work) => work.stop(run),
         }
     }
 
-    /// The alias that the call is for.
+    /// The aliases that the call is for.
     #[must_use]
-    pub fn alias(&self) -> Option<&str> {
+    pub fn aliases(&self) -> Vec<String> {
         let target = match self {
             Self::Connect(work) => work.target(),
             Self::Card(work) => work.target(),
             Self::Send(work) => work.target(),
             Self::Task(work) => work.target(),
+            Self::Ping(work) => work.target(),
+            Self::Broadcast(work) => return work.running().map(String::from).collect(),
+            Self::Directory(_) => return Vec::new(),
         };
-        target.alias.as_ref().map(|(alias, _)| alias.as_str())
+        target.alias.iter().map(|(alias, _)| alias.clone()).collect()
+    }
+
+    /// Ends what it does at an alias that was disconnected; `None` where other agents go on.
+    pub fn disconnect(&mut self, run: &mut Run<'_>, alias: &str) -> Option<Ended> {
+        if let Self::Broadcast(work) = self {
+            return work.disconnect(run, alias);
+        }
+        let task_id = self.task_id();
+        self.stop(run, false);
+        let mut error = ToolError::new(Code::Canceled, format!("agent '{alias}' was disconnected while this call was running"));
+        if let Some(task_id) = task_id {
+            error = error.with("task_id", Json::string(&task_id));
+        }
+        Some(Err(error))
     }
 
     /// The task that the agent is known to run, for a caller who loses the call.
     #[must_use]
     pub fn task_id(&self) -> Option<String> {
         match self {
-            Self::Connect(_) | Self::Card(_) => None,
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => None,
             Self::Send(work) => work.task_id(),
             Self::Task(work) => Some(String::from(work.task_id())),
         }
@@ -194,6 +254,8 @@ impl Work {
 pub struct Call {
     /// who asked
     pub caller: Caller,
+    /// where its outcome goes
+    pub sink: Sink,
     /// the scope of its peer
     pub scope: String,
     /// the tool

@@ -5,8 +5,14 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::bucket::Rate;
+use crate::io::Headers;
 use crate::json::{self, Json, Kind, Members, Object, RawValue};
 use crate::limits::Limits;
+use crate::tools::TOOLS;
+use crate::url::Url;
+
+mod sections;
 
 /// Nesting of a configuration.
 const DEPTH: u32 = 16;
@@ -22,12 +28,50 @@ pub struct Config {
     pub poll_timeout_ms: u64,
     /// the deadline of a send that starts as a stream and names none; `stream_timeout_seconds`
     pub stream_timeout_ms: u64,
+    /// the rate of agents that name none; `rate_limit`
+    pub rate_limit: Option<Rate>,
+    /// what is kept of the sends to an agent
+    pub history: HistoryConfig,
+    /// how long an inbox entry lives; `inbox_ttl_seconds`
+    pub inbox_ttl_ms: u64,
+    /// the directory that discover_agents asks by default; `directory.url`
+    pub directory_url: Option<Url>,
+    /// the tools that are offered, all where it is absent; `tools`
+    pub tools: Option<Vec<String>>,
+    /// agents that are connected in every new scope; `external_agents`
+    pub external_agents: Vec<ExternalAgent>,
     /// consecutive failures that make an agent unhealthy, 0 for never; `health.failure_threshold`
     pub health_failure_threshold: u64,
     /// which addresses may be called
     pub network: Network,
     /// the bounds
     pub limits: Limits,
+}
+
+/// What is kept of the sends to an agent; `history`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryConfig {
+    /// how many sends, 0 for none
+    pub depth: u64,
+    /// how many code points of a text
+    pub max_entry_length: u64,
+}
+
+/// An agent that is connected without a call.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExternalAgent {
+    /// its alias
+    pub name: String,
+    /// its URL
+    pub url: Url,
+    /// the header fields of its requests
+    pub headers: Headers,
+}
+
+impl fmt::Debug for ExternalAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {} with {} header fields", self.name, self.url.as_str(), self.headers.len())
+    }
 }
 
 /// Which addresses may be called; `network`.
@@ -46,6 +90,12 @@ impl Default for Config {
             version: env!("CARGO_PKG_VERSION").into(),
             poll_timeout_ms: 60_000,
             stream_timeout_ms: 60_000,
+            rate_limit: None,
+            history: HistoryConfig { depth: 50, max_entry_length: 1000 },
+            inbox_ttl_ms: 1_800_000,
+            directory_url: None,
+            tools: None,
+            external_agents: Vec::new(),
             health_failure_threshold: 3,
             network: Network { allow_private: true, allowed_hosts: Vec::new() },
             limits: Limits::default(),
@@ -67,7 +117,12 @@ impl Config {
         table.string("version", &mut config.version);
         table.milliseconds("poll_timeout_seconds", &mut config.poll_timeout_ms);
         table.milliseconds("stream_timeout_seconds", &mut config.stream_timeout_ms);
+        table.milliseconds("inbox_ttl_seconds", &mut config.inbox_ttl_ms);
+        table.optional("tools", "a list of names of tools", &mut config.tools, |raw| {
+            json::elements(raw)?.into_iter().map(json::string).collect()
+        });
         let health = table.table("health");
+        let sections = ["rate_limit", "history", "directory", "external_agents"].map(|name| table.table(name));
         let network = table.table("network");
         let limits = table.table("limits");
         table.finish();
@@ -89,6 +144,14 @@ impl Config {
             }
             table.finish();
         }
+        let [rate_limit, history, directory, external_agents] = sections;
+        sections::read_rate_limit(rate_limit, &mut config, &mut faults);
+        sections::read_history(history, &mut config, &mut faults);
+        sections::read_directory(directory, &mut config, &mut faults);
+        sections::read_external_agents(external_agents, &mut config, &mut faults);
+        for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
+            faults.push(format!("`tools` names {name:?}, which is no tool of this gateway"));
+        }
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
     }
 
@@ -109,6 +172,7 @@ impl Config {
         out.string("name", &self.name).string("version", &self.version);
         out.json("poll_timeout_seconds", &seconds(self.poll_timeout_ms));
         out.json("stream_timeout_seconds", &seconds(self.stream_timeout_ms));
+        sections::write(self, &mut out);
         out.json("health", &health.finish()).json("network", &network.finish()).json("limits", &limits.finish());
         out.finish()
     }
@@ -186,6 +250,11 @@ impl<'a, 'f> Table<'a, 'f> {
             let number = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 3)).flatten()?;
             u64::try_from(number).ok().filter(|number| *number > 0)
         });
+    }
+
+    /// A value that may be absent altogether.
+    fn optional<T>(&mut self, key: &str, expected: &str, into: &mut Option<T>, read: impl FnOnce(&'a RawValue) -> Option<T>) {
+        self.read(key, expected, into, |raw| read(raw).map(Some));
     }
 
     fn table(&mut self, key: &str) -> Option<&'a RawValue> {

@@ -38,6 +38,8 @@ pub struct Plan {
 /// What is taken in of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
+    /// the status
+    Head,
     /// a body of at most so many bytes
     Body(u64),
     /// a stream of events, or a body where the agent answers with one
@@ -219,6 +221,10 @@ impl Exchanges {
             let location = String::from(location);
             return Ok(self.redirected(ground, first, status, &location));
         }
+        if exchange.plan.want == Want::Head {
+            let reply = Reply { status, headers, body: Vec::new(), url: exchange.plan.url.clone() };
+            return Ok(self.end(ground, first, Report::Reply(reply), true));
+        }
         let is_stream =
             http::header(&headers, "content-type").is_some_and(|kind| http::content_type_is(kind, "text/event-stream"));
         exchange.phase = match exchange.plan.want {
@@ -227,6 +233,7 @@ impl Exchanges {
             }
             Want::Events => Phase::Body { status, headers, body: Vec::new(), limit: limits.reply_bytes },
             Want::Body(limit) => Phase::Body { status, headers, body: Vec::new(), limit },
+            Want::Head => Phase::Waiting,
         };
         Ok(None)
     }

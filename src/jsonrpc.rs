@@ -27,6 +27,12 @@ impl Id {
         matches!(json::kind(raw), Kind::String | Kind::Number).then(|| Self(Json::from_raw(raw)))
     }
 
+    /// The id of a request that nobody made.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Json::null())
+    }
+
     /// The literal as it is echoed.
     #[must_use]
     pub fn as_json(&self) -> &Json {

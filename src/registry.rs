@@ -7,6 +7,7 @@ use crate::a2a::Interface;
 use crate::bucket::{Bucket, Rate};
 use crate::contexts::Conversation;
 use crate::health::Health;
+use crate::history::History;
 use crate::io::Headers;
 use crate::json::Json;
 use crate::table::Table;
@@ -62,6 +63,8 @@ pub struct Agent {
     pub health: Health,
     /// the conversation with it
     pub conversation: Conversation,
+    /// what was said
+    pub history: History,
     /// which registration this is: what comes late for an earlier one is dropped
     pub registration: u64,
 }
@@ -95,13 +98,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Registers or replaces. The same URL keeps the conversation, another one ends it; health starts anew.
+    /// Registers or replaces. The same URL keeps the conversation, another one ends it; history is kept, health starts anew.
     /// Returns whether an agent was replaced.
     pub fn register(&mut self, alias: &str, registration: Registration, now: Instant) -> bool {
         self.registrations += 1;
         let known = self.agents.remove(alias);
         let replaced = known.is_some();
-        let conversation = known.filter(|agent| agent.url == registration.url).map(|agent| agent.conversation);
+        let same_url = known.as_ref().is_some_and(|agent| agent.url == registration.url);
+        let (conversation, history) = known.map(|agent| (agent.conversation, agent.history)).unwrap_or_default();
         let agent = Agent {
             url: registration.url,
             headers: registration.headers,
@@ -109,7 +113,8 @@ impl Registry {
             bucket: Bucket::new(registration.rate, now),
             profile: None,
             health: Health::default(),
-            conversation: conversation.unwrap_or_default(),
+            conversation: if same_url { conversation } else { Conversation::default() },
+            history,
             registration: self.registrations,
         };
         self.agents.insert(alias.into(), agent);

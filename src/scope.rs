@@ -5,6 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::call::CallId;
+use crate::call::dispatch::Pending;
+use crate::caller::CallerCard;
+use crate::inbox::Inbox;
 use crate::redact::Secrets;
 use crate::registry::{Profile, Registry};
 use crate::table::Table;
@@ -23,6 +26,12 @@ pub struct Scope {
     pub secrets: Secrets,
     /// cards of agents called by URL
     pub cards: Cards,
+    /// outcomes of sends that nobody waited for
+    pub inbox: Inbox,
+    /// sends that nobody waits for and that have not ended
+    pub pending: Table<CallId, Pending>,
+    /// the caller's own card
+    pub caller: Option<CallerCard>,
     running: Table<String, Vec<CallId>>,
 }
 

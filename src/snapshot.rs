@@ -8,9 +8,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::call::dispatch::{self, Sink, Ticket};
 use crate::call::{Call, CallId, Caller};
+use crate::caller::CallerCard;
 use crate::config::Config;
 use crate::gateway::{Gateway, Genesis};
+use crate::inbox::Entry;
 use crate::io::{Level, PeerId};
 use crate::json::{self, Array, Json, Members, Object};
 use crate::jsonrpc::Id;
@@ -20,13 +23,12 @@ use crate::mcp::session::Session;
 use crate::tools::TOOLS;
 
 mod agent;
+mod pieces;
+
+use pieces::Pieces;
 
 /// The version of the form.
 const VERSION: i64 = 1;
-/// A piece is closed when it has grown to this many bytes.
-const PIECE_BYTES: usize = 256 << 10;
-/// The longest record that is written whole.
-const RECORD_BYTES: usize = 512 << 10;
 /// Nesting of a piece.
 const DEPTH: u32 = 128;
 
@@ -51,61 +53,36 @@ impl fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-/// Collects records into pieces.
-struct Pieces {
-    done: Vec<String>,
-    records: Array,
-    bytes: usize,
-}
-
-impl Pieces {
-    fn add(&mut self, record: &Json) {
-        self.records.json(record);
-        self.bytes += record.as_str().len();
-        if self.bytes >= PIECE_BYTES {
-            self.close();
-        }
-    }
-
-    fn close(&mut self) {
-        if self.bytes == 0 {
-            return;
-        }
-        let mut piece = Object::new();
-        piece.integer("narrows", VERSION).json("records", &core::mem::take(&mut self.records).finish());
-        self.done.push(piece.finish().into_string());
-        self.bytes = 0;
-    }
-}
-
 impl Gateway {
     /// All state, in pieces of JSON text under 1 MiB each.
     #[must_use]
     pub fn snapshot(&self, secrets: Secrets) -> Vec<String> {
-        let mut pieces = Pieces { done: Vec::new(), records: Array::new(), bytes: 0 };
+        let mut pieces = Pieces::default();
         let (exchange, call) = self.ground.counters();
         let mut counters = Object::new();
         counters.string("kind", "counters").integer("exchange", exchange).integer("call", call);
-        pieces.add(&counters.finish());
+        pieces.add(counters.finish());
         for (peer, session) in self.peers.iter() {
-            pieces.add(&session_record(*peer, session));
+            pieces.add(session_record(*peer, session));
         }
         for (name, scope) in self.scopes.iter() {
             for (alias, agent) in scope.registry.iter() {
-                let record = agent::record(name, alias, agent, secrets, &self.ground);
-                let fits = record.as_str().len() <= RECORD_BYTES;
-                pieces.add(&if fits {
-                    record
-                } else {
-                    agent::record(name, alias, &agent::without_card(agent), secrets, &self.ground)
-                });
+                pieces.add(agent::record(name, alias, agent, secrets, &self.ground));
+            }
+            if let Some(caller) = &scope.caller {
+                pieces.add(caller_record(name, caller));
+            }
+            for entry in scope.inbox.entries(None) {
+                let mut record = Object::new();
+                record.string("kind", "inbox").string("scope", name);
+                entry.record(&mut record);
+                pieces.add(record.finish());
             }
         }
         for call in self.calls.values() {
-            pieces.add(&call_record(call));
+            pieces.add(call_record(call));
         }
-        pieces.close();
-        pieces.done
+        pieces.finish()
     }
 
     /// Continues from the pieces of a [`snapshot`](Self::snapshot), in any order. Calls that were running are answered
@@ -115,29 +92,25 @@ impl Gateway {
     /// A piece that is unreadable or of another version.
     pub fn restore(genesis: Genesis, config: Config, pieces: &[String]) -> Result<Self, RestoreError> {
         let mut gateway = Self::new(genesis, config);
-        let mut calls = Vec::new();
-        for piece in pieces {
-            let unreadable = || RestoreError("a piece of the snapshot is unreadable".to_string());
-            let raw = json::parse(piece, DEPTH).map_err(|_| unreadable())?;
-            let members = json::members(raw).ok_or_else(unreadable)?;
-            let version = members.get("narrows").and_then(|raw| json::integer(raw.get())).ok_or_else(unreadable)?;
-            if version != VERSION {
-                return Err(RestoreError(format!("the snapshot has version {version}; this gateway reads version {VERSION}")));
-            }
-            for record in members.get("records").and_then(json::elements).ok_or_else(unreadable)? {
-                let record = json::members(record).ok_or_else(unreadable)?;
-                let known = match record.string("kind").as_deref() {
-                    Some("counters") => gateway.restore_counters(&record),
-                    Some("peer") => gateway.restore_peer(&record),
-                    Some("agent") => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
-                    Some("call") => read_call(&record).map(|call| calls.push(call)),
-                    Some(_) | None => None,
-                };
-                known.ok_or_else(unreadable)?;
-            }
+        let mut lost = Vec::new();
+        for record in pieces::read(pieces)? {
+            let unreadable = || RestoreError("a record of the snapshot is unreadable".to_string());
+            let raw = json::parse(record.as_str(), DEPTH).map_err(|_| unreadable())?;
+            let record = json::members(raw).ok_or_else(unreadable)?;
+            let taken = match record.string("kind").as_deref() {
+                Some("counters") => gateway.restore_counters(&record),
+                Some("peer") => gateway.restore_peer(&record),
+                Some("agent") => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
+                Some("caller") => gateway.restore_caller(&record),
+                Some("inbox") => gateway.restore_inbox(&record),
+                Some("call") => read_call(&record).map(|call| lost.push(call)),
+                Some(_) | None => None,
+            };
+            taken.ok_or_else(unreadable)?;
         }
-        for call in calls {
-            gateway.answer_restored(call);
+        // The answers need the sessions, which may come in any order.
+        for call in lost {
+            gateway.answer_lost(call);
         }
         Ok(gateway)
     }
@@ -161,7 +134,24 @@ impl Gateway {
         Some(())
     }
 
-    fn answer_restored(&mut self, lost: LostCall) {
+    fn restore_caller(&mut self, record: &Members<'_>) -> Option<()> {
+        let caller = CallerCard {
+            name: record.string("name")?,
+            card: Json::from_raw(record.get("card")?),
+            metadata_key: record.string("metadata_key")?,
+        };
+        self.scopes.get_or_default(record.string("scope")?.as_str()).caller = Some(caller);
+        Some(())
+    }
+
+    fn restore_inbox(&mut self, record: &Members<'_>) -> Option<()> {
+        let entry = Entry::read(record)?;
+        self.scopes.get_or_default(record.string("scope")?.as_str()).inbox.add(entry);
+        Some(())
+    }
+
+    /// Answers a call that was running, so that nothing waits for ever.
+    fn answer_lost(&mut self, lost: LostCall) {
         let Some(tool) = TOOLS.iter().find(|tool| tool.name == lost.tool) else { return };
         let what = match &lost.task_id {
             Some(task_id) => format!("task {task_id} may go on at the agent: read it with get_task"),
@@ -172,8 +162,21 @@ impl Gateway {
         if let Some(task_id) = &lost.task_id {
             error = error.with("task_id", Json::string(task_id));
         }
-        self.answer(&lost.caller, tool, Err(error), self.ground.now);
+        match &lost.ticket {
+            Some(ticket) => {
+                let at = self.ground.wall();
+                dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), ticket, Err(error), at);
+            }
+            None => self.answer(&lost.caller, tool, Err(error), self.ground.now),
+        }
     }
+}
+
+fn caller_record(scope: &str, caller: &CallerCard) -> Json {
+    let mut record = Object::new();
+    record.string("kind", "caller").string("scope", scope).string("name", &caller.name);
+    record.json("card", &caller.card).string("metadata_key", &caller.metadata_key);
+    record.finish()
 }
 
 fn session_record(peer: PeerId, session: &Session) -> Json {
@@ -193,15 +196,21 @@ fn call_record(call: &Call) -> Json {
     let mut record = Object::new();
     record.string("kind", "call").integer("call", call.caller.call.0).integer("peer", call.caller.peer.0);
     record.json("request", call.caller.request.as_json()).boolean("modern", call.caller.era == Era::Modern);
-    record.string("tool", call.tool.name).optional_string("task_id", call.work.task_id().as_deref());
+    record.string("scope", &call.scope).string("tool", call.tool.name);
+    record.optional_string("task_id", call.work.task_id().as_deref());
+    if let Sink::Inbox(ticket) = &call.sink {
+        record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
+    }
     record.finish()
 }
 
 /// A call that was running.
 struct LostCall {
     caller: Caller,
+    scope: String,
     tool: String,
     task_id: Option<String>,
+    ticket: Option<Ticket>,
 }
 
 fn read_call(record: &Members<'_>) -> Option<LostCall> {
@@ -215,7 +224,9 @@ fn read_call(record: &Members<'_>) -> Option<LostCall> {
         progress: 0,
         log_level: None,
     };
-    Some(LostCall { caller, tool: record.string("tool")?, task_id: record.string("task_id") })
+    let ticket = record.string("call_id").zip(record.string("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
+    let (scope, tool) = (record.string("scope")?, record.string("tool")?);
+    Some(LostCall { caller, scope, tool, task_id: record.string("task_id"), ticket })
 }
 
 /// A whole number of a record.

@@ -1,26 +1,55 @@
 //! The tools, one file each.
 
+use crate::config::Config;
 use crate::mcp::tool::Tool;
 
+mod broadcast_message;
 mod cancel_task;
-mod connect_agent;
+mod check_inbox;
+mod clear_history;
+pub(crate) mod connect_agent;
+mod create_caller_card;
 mod disconnect_agent;
+mod discover_agents;
 mod get_agent_card;
+mod get_history;
 mod get_task;
 mod list_agents;
 mod parts;
+mod ping_agent;
+mod read_inbox;
+mod remove_caller_card;
 mod send_message;
+mod view_caller_card;
 
 /// Every tool, sorted by name.
-pub const TOOLS: [&Tool; 7] = [
+pub const TOOLS: [&Tool; 17] = [
+    &broadcast_message::TOOL,
     &cancel_task::TOOL,
+    &check_inbox::TOOL,
+    &clear_history::TOOL,
     &connect_agent::TOOL,
+    &create_caller_card::TOOL,
     &disconnect_agent::TOOL,
+    &discover_agents::TOOL,
     &get_agent_card::TOOL,
+    &get_history::TOOL,
     &get_task::TOOL,
     &list_agents::TOOL,
+    &ping_agent::TOOL,
+    &read_inbox::TOOL,
+    &remove_caller_card::TOOL,
     &send_message::TOOL,
+    &view_caller_card::TOOL,
 ];
+
+/// The tools that a configuration offers.
+pub fn offered(config: &Config) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.into_iter().filter(|tool| {
+        let listed = config.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name));
+        listed && (config.history.depth > 0 || !matches!(tool.name, "get_history" | "clear_history"))
+    })
+}
 
 #[cfg(test)]
 mod tests {

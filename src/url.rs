@@ -7,6 +7,7 @@
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use fluent_uri::{ParseError, ParseErrorKind, Uri, UriRef};
@@ -235,6 +236,13 @@ impl Url {
         url
     }
 
+    /// The value of the first query parameter of that name, decoded as HTML forms encode it.
+    #[must_use]
+    pub fn query_value(&self, name: &str) -> Option<String> {
+        let pairs = self.query()?.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(key, value)| (form_decode(key), form_decode(value))).find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
     /// Everything before the query, without slashes at the end.
     fn base(&self) -> &str {
         self.text.get(..self.path_end).unwrap_or_default().trim_end_matches('/')
@@ -246,6 +254,23 @@ impl fmt::Debug for Url {
         f.write_str(self.text.get(..self.path_end).unwrap_or_default())?;
         f.write_str(if self.query().is_some() { "?..." } else { "" })
     }
+}
+
+/// `+` is a space, `%41` an `A`; a `%` without two digits stands for itself.
+fn form_decode(text: &str) -> String {
+    let (mut out, mut bytes) = (Vec::with_capacity(text.len()), text.as_bytes().iter());
+    while let Some(&byte) = bytes.next() {
+        let digits = (byte == b'%').then(|| bytes.as_slice().get(..2)).flatten();
+        let decoded = digits.and_then(|digits| u8::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok());
+        match decoded {
+            Some(decoded) => {
+                out.push(decoded);
+                bytes.nth(1);
+            }
+            None => out.push(if byte == b'+' { b' ' } else { byte }),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Appends a text in which every byte but the unreserved ones of RFC 3986 §2.3 is percent-encoded.

@@ -73,7 +73,7 @@ impl ReadCard {
     /// The error tells apart an agent that cannot be reached and one that has no card.
     fn error(&self, why: &str) -> ToolError {
         let (code, what) = self.discovery.verdict();
-        let message = format!("the card of agent {} could not be read: {why}", self.target.label);
+        let message = format!("the card of {} could not be read: {why}", self.target.label);
         let error = ToolError::new(code, message);
         match what {
             Some(status) => error.with_integer("status", status),
@@ -92,7 +92,7 @@ impl ReadCard {
         if run.ground.now < self.until {
             return None;
         }
-        let message = format!("the card of agent {} did not come in time: {}", self.target.label, self.discovery.so_far());
+        let message = format!("the card of {} did not come in time: {}", self.target.label, self.discovery.so_far());
         self.stop(run);
         Some(Err(ToolError::new(Code::Timeout, message)))
     }

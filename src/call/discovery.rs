@@ -84,9 +84,15 @@ impl Discovery {
         Search::NotFound(format!("no agent card: {}", self.tried.join("; ")))
     }
 
+    /// Whether it waits for this exchange.
+    #[must_use]
+    pub fn awaits(&self, exchange: ExchangeId) -> bool {
+        self.asked.as_ref().is_some_and(|(asked, _)| *asked == exchange)
+    }
+
     /// Takes a report in; `None` where it is about another exchange.
     pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Search> {
-        if self.asked.as_ref().is_none_or(|(asked, _)| *asked != exchange) {
+        if !self.awaits(exchange) {
             return None;
         }
         let (_, asked) = self.asked.take()?;

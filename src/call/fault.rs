@@ -17,13 +17,13 @@ pub fn failure(label: &str, failure: &Failure) -> ToolError {
     match failure {
         Failure::Transport { cause, detail, answered } => transport(label, *cause, detail, *answered),
         Failure::TooLarge(limit) => {
-            ToolError::new(Code::TooLarge, format!("the answer of agent {label} is larger than the limit {limit} allows"))
+            ToolError::new(Code::TooLarge, format!("the answer of {label} is larger than the limit {limit} allows"))
                 .with("limit", crate::json::Json::string(limit))
         }
         Failure::Redirect { status, why } => {
-            ToolError::new(Code::HttpStatus, format!("agent {label} was not reached: {why}")).with_integer("status", *status)
+            ToolError::new(Code::HttpStatus, format!("{label} was not reached: {why}")).with_integer("status", *status)
         }
-        Failure::Blocked(why) => ToolError::new(Code::Blocked, format!("agent {label} was not called: {why}")),
+        Failure::Blocked(why) => ToolError::new(Code::Blocked, format!("{label} was not called: {why}")),
     }
 }
 
@@ -38,7 +38,7 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
         Cause::Reset => (Code::Unreachable, "closed the connection without an answer; whether it got the request is unknown"),
         Cause::Other => (Code::Unreachable, "could not be reached"),
     };
-    let message = if detail.is_empty() { format!("agent {label} {what}") } else { format!("agent {label} {what} ({detail})") };
+    let message = if detail.is_empty() { format!("{label} {what}") } else { format!("{label} {what} ({detail})") };
     ToolError::new(code, message)
 }
 
@@ -58,7 +58,7 @@ pub fn agent(label: &str, fault: &Fault) -> ToolError {
                 | FaultKind::Terminal
                 | FaultKind::Other => (Code::AgentError, ""),
             };
-            let mut error = ToolError::new(own, format!("agent {label} answered with an error: {advice}{message}"));
+            let mut error = ToolError::new(own, format!("{label} answered with an error: {advice}{message}"));
             if let Some(code) = code {
                 error = error.with_integer("agent_code", *code);
             }
@@ -73,13 +73,11 @@ pub fn agent(label: &str, fault: &Fault) -> ToolError {
                 401 | 403 => " (it wants credentials: give them as headers to connect_agent)",
                 _ => "",
             };
-            ToolError::new(Code::HttpStatus, format!("agent {label} answered HTTP {status}{advice}{words}"))
+            ToolError::new(Code::HttpStatus, format!("{label} answered HTTP {status}{advice}{words}"))
                 .with_integer("status", *status)
         }
-        Fault::Protocol(why) => ToolError::new(Code::ProtocolError, format!("agent {label} does not keep to A2A: {why}")),
-        Fault::Depth => {
-            ToolError::new(Code::TooLarge, format!("the answer of agent {label} nests deeper than json_depth allows"))
-        }
+        Fault::Protocol(why) => ToolError::new(Code::ProtocolError, format!("{label} does not keep to A2A: {why}")),
+        Fault::Depth => ToolError::new(Code::TooLarge, format!("the answer of {label} nests deeper than json_depth allows")),
     }
 }
 

@@ -11,6 +11,7 @@ use super::target::Target;
 use super::{Ended, Run, Work, fault};
 use crate::a2a::{self, Assembly, Event, Fault, FaultKind, Operation, SendRequest};
 use crate::exchange::{Failure, Reply, Report, Want};
+use crate::history::{self, Entry};
 use crate::http;
 use crate::io::{Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
@@ -40,12 +41,23 @@ pub enum Patience {
     Unlimited,
 }
 
+/// What a send leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// history and conversation
+    Conversation,
+    /// history alone
+    History,
+}
+
 /// A message on its way.
 #[derive(Debug)]
 pub struct Send {
     target: Target,
     request: SendRequest,
     patience: Patience,
+    keeping: Keeping,
+    sent: String,
     started: Instant,
     state: State,
     route: Option<Route>,
@@ -63,12 +75,36 @@ impl Send {
     ///
     /// # Errors
     /// Where the agent offers no interface, or its address is not called.
-    pub fn start(run: &mut Run<'_>, target: Target, request: SendRequest, patience: Patience) -> Result<Started, ToolError> {
+    pub fn alone(
+        run: &mut Run<'_>,
+        target: Target,
+        request: SendRequest,
+        patience: Patience,
+        keeping: Keeping,
+    ) -> Result<Started, ToolError> {
+        let (work, ended) = Self::begun(run, target, request, patience, keeping);
+        match ended {
+            Some(ended) => ended.map(Started::Done),
+            None => Ok(Started::Running(Box::new(Work::Send(work)))),
+        }
+    }
+
+    /// The same for those that run several; the outcome stands beside a send that ended at once.
+    pub fn begun(
+        run: &mut Run<'_>,
+        target: Target,
+        request: SendRequest,
+        patience: Patience,
+        keeping: Keeping,
+    ) -> (Self, Option<Ended>) {
+        let sent = history::shorten(&request.message.readable(), run.ground.config.history.max_entry_length);
         let mut work = Self {
             assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
             target,
             request,
             patience,
+            keeping,
+            sent,
             started: run.ground.now,
             state: State::Finding,
             route: None,
@@ -89,10 +125,13 @@ impl Send {
                 work.search(run, search)
             }
         };
-        match ended {
-            Some(ended) => ended.map(Started::Done),
-            None => Ok(Started::Running(Box::new(Work::Send(work)))),
-        }
+        (work, ended)
+    }
+
+    /// Whether it waits for this exchange.
+    #[must_use]
+    pub fn awaits(&self, exchange: ExchangeId) -> bool {
+        self.exchange == Some(exchange) || self.discovery.as_ref().is_some_and(|discovery| discovery.awaits(exchange))
     }
 
     /// The agent of the call.
@@ -161,7 +200,7 @@ impl Send {
         let encoded = match a2a::encode(&interface, &operation, run.ground.call_number()) {
             Ok(encoded) => encoded,
             Err(fault) => {
-                let message = format!("nothing was sent to agent {}: {fault}", self.target.label);
+                let message = format!("nothing was sent to {}: {fault}", self.target.label);
                 return Some(self.fail(run, ToolError::new(Code::InvalidArgument, message)));
             }
         };
@@ -220,7 +259,7 @@ impl Send {
                 self.apply(run, Event::Message(message)).or_else(|| self.settle(run))
             }
             Ok(a2a::Reply::Empty) => {
-                let message = format!("agent {} answered with neither a task nor a message", self.target.label);
+                let message = format!("{} answered with neither a task nor a message", self.target.label);
                 Some(self.fail(run, ToolError::new(Code::ProtocolError, message)))
             }
             Err(problem) => self.refused(run, reply, &problem),
@@ -230,15 +269,12 @@ impl Send {
     /// An error in place of an answer: another version, no stream, or the end.
     fn refused(&mut self, run: &mut Run<'_>, reply: &Reply, problem: &Fault) -> Option<Ended> {
         if self.route.as_mut().is_some_and(|route| route.downgrade(problem)) {
-            run.log(Level::Warning, &format!("agent {} does not know A2A 1.0 there; trying 0.3", self.target.label));
+            run.log(Level::Warning, &format!("{} does not know A2A 1.0 there; trying 0.3", self.target.label));
             self.step(Happening::VersionRefused);
             return self.transmit(run);
         }
         if self.state == State::Streaming && unprocessed(reply.status, problem) {
-            run.log(
-                Level::Warning,
-                &format!("agent {} does not stream, though its card says so; sending plainly", self.target.label),
-            );
+            run.log(Level::Warning, &format!("{} does not stream, though its card says so; sending plainly", self.target.label));
             self.step(Happening::StreamRefused);
             return self.transmit(run);
         }
@@ -267,14 +303,16 @@ impl Send {
     fn apply(&mut self, run: &mut Run<'_>, event: Event) -> Option<Ended> {
         match self.assembly.apply(event) {
             Ok(applied) => {
+                if let (Some(task), Some(pending)) = (self.assembly.task(), run.scope.pending.get_mut(&run.caller.call)) {
+                    pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
+                }
                 if let Some(text) = answer::progress(&applied.change, self.assembly.task()) {
                     run.progress(&text);
                 }
                 None
             }
             Err(a2a::TooLarge) => {
-                let message =
-                    format!("the artifacts of agent {} are larger than the limit artifact_bytes allows", self.target.label);
+                let message = format!("the artifacts of {} are larger than the limit artifact_bytes allows", self.target.label);
                 Some(self.fail(run, ToolError::new(Code::TooLarge, message)))
             }
         }
@@ -306,7 +344,9 @@ impl Send {
         self.state = State::Ended;
         self.remember(run);
         self.drop_exchange(run);
-        self.outcome()
+        let ended = self.outcome();
+        self.record(run, &ended);
+        ended
     }
 
     /// An error that keeps what was received.
@@ -314,7 +354,33 @@ impl Send {
         self.step(Happening::Failure);
         self.remember(run);
         self.drop_exchange(run);
-        Err(self.with_received(error))
+        let ended = Err(self.with_received(error));
+        self.record(run, &ended);
+        ended
+    }
+
+    /// Writes the send into the history of its agent.
+    fn record(&mut self, run: &mut Run<'_>, ended: &Ended) {
+        let (depth, length, at) =
+            (run.ground.config.history.depth, run.ground.config.history.max_entry_length, run.ground.wall());
+        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| depth > 0) else { return };
+        let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
+        let task = self.assembly.task();
+        let message_context = self.assembly.message().and_then(|message| message.context_id.clone());
+        let response = match ended {
+            Ok(result) => result.texts.first().map_or("", String::as_str),
+            Err(error) => error.message.as_str(),
+        };
+        let entry = Entry {
+            sent: core::mem::take(&mut self.sent),
+            response: run.scope.secrets.redact(history::shorten(response, length)),
+            at,
+            context_id: message_context.or_else(|| task?.context_id.clone()),
+            task_id: task.map(|task| task.id.clone()).filter(|id| !id.is_empty()),
+            state: task.map(|task| task.status.state.kebab().into_owned()),
+            is_error: ended.is_err(),
+        };
+        agent.history.add(entry, depth);
     }
 
     fn drop_exchange(&mut self, run: &mut Run<'_>) {
@@ -328,7 +394,9 @@ impl Send {
 
     /// The context and the task of the reply are stored on every path that yields one.
     fn remember(&self, run: &mut Run<'_>) {
-        let Some((alias, registration)) = &self.target.alias else { return };
+        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| self.keeping == Keeping::Conversation) else {
+            return;
+        };
         let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
         let task = self.assembly.task();
         let message = self.assembly.message();
@@ -370,11 +438,11 @@ impl Send {
         let label = &self.target.label;
         let message = match self.assembly.task() {
             Some(task) => format!(
-                "agent {label} did not finish task {} in {waited} (it is {}): read it later with get_task, or stop it with cancel_task",
+                "{label} did not finish task {} in {waited} (it is {}): read it later with get_task, or stop it with cancel_task",
                 task.id,
                 task.status.state.kebab(),
             ),
-            None => format!("agent {label} did not answer in {waited}; the message may have arrived"),
+            None => format!("{label} did not answer in {waited}; the message may have arrived"),
         };
         if self.assembly.task().is_none() {
             self.target.heard(run, false);
@@ -395,6 +463,8 @@ impl Send {
 
     /// Stops. A caller who cancelled wants the agent to stop too.
     pub fn stop(&mut self, run: &mut Run<'_>, cancelled: bool) {
+        let why = if cancelled { "canceled by its caller" } else { "given up: its caller left" };
+        self.record(run, &Err(ToolError::new(Code::Canceled, why)));
         self.remember(run);
         self.drop_exchange(run);
         let running = self.assembly.task().filter(|task| !task.status.state.is_terminal());

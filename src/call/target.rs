@@ -32,7 +32,7 @@ impl Target {
     pub fn resolve(scope: &Scope, argument: &str) -> Result<Self, ToolError> {
         if let Some(agent) = scope.registry.get(argument) {
             return Ok(Self {
-                label: format!("'{argument}'"),
+                label: format!("agent '{argument}'"),
                 alias: Some((argument.to_string(), agent.registration)),
                 url: agent.url.clone(),
                 credentials: Some(agent.credentials()),
@@ -46,7 +46,7 @@ impl Target {
             return Err(ToolError::new(Code::UnknownAgent, message));
         }
         match Url::parse(argument) {
-            Ok(url) => Ok(Self { label: url.as_str().to_string(), alias: None, url, credentials: None }),
+            Ok(url) => Ok(Self { label: format!("agent {}", url.as_str()), alias: None, url, credentials: None }),
             Err(fault) => Err(ToolError::new(Code::UnknownAgent, format!("the agent's URL cannot be used: {fault}"))),
         }
     }
@@ -69,7 +69,7 @@ impl Target {
             None => Ok(Interface::assumed(self.url.clone())),
             Some(profile) => profile.interface.clone().ok_or_else(|| {
                 let message = format!(
-                    "agent {} offers no interface that this gateway speaks (JSON-RPC and HTTP+JSON, A2A 1.0 and 0.3); its card offers {}",
+                    "{} offers no interface that this gateway speaks (JSON-RPC and HTTP+JSON, A2A 1.0 and 0.3); its card offers {}",
                     self.label,
                     if profile.offered.is_empty() { "none".to_string() } else { profile.offered.join(", ") },
                 );

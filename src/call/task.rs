@@ -147,7 +147,7 @@ impl TaskCall {
                 Some(Ok(self.result(run, &task)))
             }
             Ok(a2a::Reply::Message(_) | a2a::Reply::Empty) => {
-                let message = format!("agent {} answered without the task", self.target.label);
+                let message = format!("{} answered without the task", self.target.label);
                 Some(Err(ToolError::new(Code::ProtocolError, message)))
             }
             Err(problem) if self.route.as_mut().is_some_and(|route| route.downgrade(&problem)) => self.ask(run),
@@ -167,7 +167,7 @@ impl TaskCall {
         let mut result = task_result(&self.target.label, task);
         if self.wish == Wish::Cancel && task.status.state != a2a::State::Canceled {
             let state = task.status.state.kebab();
-            let text = format!("Task {} was not canceled: agent {} reports it as {state}.", task.id, self.target.label);
+            let text = format!("Task {} was not canceled: {} reports it as {state}.", task.id, self.target.label);
             result.texts.insert(0, text);
         }
         result
@@ -180,7 +180,7 @@ impl TaskCall {
         }
         self.stop(run);
         self.target.heard(run, false);
-        let message = format!("agent {} did not answer about task {} in 30s", self.target.label, self.task_id);
+        let message = format!("{} did not answer about task {} in 30s", self.target.label, self.task_id);
         Some(Err(ToolError::new(Code::Timeout, message).with("task_id", crate::json::Json::string(&self.task_id))))
     }
 

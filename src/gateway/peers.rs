@@ -33,8 +33,12 @@ impl Gateway {
         if self.peers.has(&peer) {
             return Err(Misuse::PeerOpen(peer));
         }
+        let is_new = !self.scopes.has(scope.as_str());
         self.scopes.get_or_default(scope.as_str());
-        self.peers.insert(peer, Session::new(scope));
+        self.peers.insert(peer, Session::new(scope.clone()));
+        if is_new {
+            self.connect_external_agents(peer, &scope);
+        }
         Ok(())
     }
 

@@ -1,38 +1,38 @@
 //! Calls: begun, given their reports, answered once, stopped.
 
 use alloc::boxed::Box;
-use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::Gateway;
+use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::{Call, CallId, Caller, Ended, Run, Work};
-use crate::io::Level;
+use crate::io::{Level, PeerId};
 use crate::json::Object;
-use crate::jsonrpc;
+use crate::jsonrpc::{self, Id};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::era;
-use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::era::{self, Era};
 use crate::mcp::tool::{Started, Tool};
 use crate::time::Instant;
+use crate::tools::connect_agent;
 
 impl Gateway {
     /// Runs a tool, or starts its work.
     pub(super) fn begin(&mut self, mut caller: Caller, tool: &'static Tool, arguments: Arguments<'_>) {
-        let Some(session) = self.peers.get_mut(&caller.peer) else { return };
+        let Some(session) = self.peers.get(&caller.peer) else { return };
         let scope_name = session.scope.clone();
-        let scope = self.scopes.get_or_default(scope_name.as_str());
         let started = self.ground.now;
-        let mut run =
-            Run { ground: &mut self.ground, scope, exchanges: &mut self.exchanges, caller: &mut caller, disconnected: None };
+        let mut run = Run::new(&mut self.ground, self.scopes.get_or_default(&scope_name), &mut self.exchanges, &mut caller);
         let outcome = (tool.start)(&mut run, arguments);
-        let disconnected = run.disconnected.take();
+        let Run { disconnected, dispatched, .. } = run;
+        self.take_up(&scope_name, &caller, tool, dispatched);
         match outcome {
             Ok(Started::Running(work)) => {
-                session.begin(&caller.request, caller.call);
-                if let Some(alias) = work.alias() {
-                    scope.begin(alias, caller.call);
+                if let Some(session) = self.peers.get_mut(&caller.peer) {
+                    session.begin(&caller.request, caller.call);
                 }
-                let call = Call { caller, scope: scope_name.clone(), tool, work, started, timer: None };
-                self.keep(Box::new(call));
+                let call = Call { caller, sink: Sink::Peer, scope: scope_name.clone(), tool, work, started, timer: None };
+                self.enter(Box::new(call));
             }
             Ok(Started::Done(result)) => self.answer(&caller, tool, Ok(result), started),
             Err(error) => self.answer(&caller, tool, Err(error), started),
@@ -40,6 +40,46 @@ impl Gateway {
         if let Some(alias) = disconnected {
             self.end_calls_to(&scope_name, &alias);
         }
+    }
+
+    /// Connects the configured agents in a new scope; their cards come when they come.
+    pub(super) fn connect_external_agents(&mut self, peer: PeerId, scope: &str) {
+        for agent in self.ground.config.external_agents.clone() {
+            let mut caller = Caller {
+                call: CallId(self.ground.call_number()),
+                peer,
+                request: Id::none(),
+                era: Era::Legacy,
+                progress_token: None,
+                progress: 0,
+                log_level: None,
+            };
+            let call = caller.call;
+            let mut run = Run::new(&mut self.ground, self.scopes.get_or_default(scope), &mut self.exchanges, &mut caller);
+            if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, &agent) {
+                let dispatch = Dispatch { call, sink: Sink::Nobody, work };
+                self.take_up(scope, &caller, &connect_agent::TOOL, alloc::vec![dispatch]);
+            }
+        }
+    }
+
+    /// Takes up work that goes on by itself.
+    pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, tool: &'static Tool, dispatched: Vec<Dispatch>) {
+        for Dispatch { call, sink, work } in dispatched {
+            let caller = Caller { call, progress_token: None, log_level: None, ..caller.clone() };
+            let started = self.ground.now;
+            self.enter(Box::new(Call { caller, sink, scope: scope.into(), tool, work, started, timer: None }));
+        }
+    }
+
+    /// Puts a new call into the books.
+    fn enter(&mut self, call: Box<Call>) {
+        if let Some(scope) = self.scopes.get_mut(call.scope.as_str()) {
+            for alias in call.work.aliases() {
+                scope.begin(&alias, call.caller.call);
+            }
+        }
+        self.keep(call);
     }
 
     /// Puts a call back with its timer.
@@ -62,57 +102,69 @@ impl Gateway {
     /// Gives a call something to do, and answers it where that ends it.
     pub(super) fn work(&mut self, id: CallId, act: impl FnOnce(&mut Work, &mut Run<'_>) -> Option<Ended>) {
         let Some(mut call) = self.remove(id) else { return };
+        let before = call.work.aliases();
         match self.act(&mut call, act) {
             Some(ended) => {
-                self.forget(&call);
-                self.answer(&call.caller, call.tool, ended, call.started);
+                self.forget(&call, &before);
+                self.end(&call, ended);
             }
-            None => self.keep(call),
+            None => {
+                // A broadcast is done with some of its agents before it ends.
+                let left = call.work.aliases();
+                if let Some(scope) = self.scopes.get_mut(call.scope.as_str()).filter(|_| left.len() < before.len()) {
+                    for alias in before.iter().filter(|alias| !left.contains(alias)) {
+                        scope.end(alias, id);
+                    }
+                }
+                self.keep(call);
+            }
+        }
+    }
+
+    /// Hands an outcome to whom it belongs.
+    fn end(&mut self, call: &Call, ended: Ended) {
+        match &call.sink {
+            Sink::Peer => self.answer(&call.caller, call.tool, ended, call.started),
+            Sink::Inbox(ticket) => {
+                let at = self.ground.wall();
+                dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), ticket, ended, at);
+            }
+            Sink::Nobody => {}
         }
     }
 
     fn act<T>(&mut self, call: &mut Call, act: impl FnOnce(&mut Work, &mut Run<'_>) -> T) -> T {
-        let mut run = Run {
-            ground: &mut self.ground,
-            scope: self.scopes.get_or_default(call.scope.as_str()),
-            exchanges: &mut self.exchanges,
-            caller: &mut call.caller,
-            disconnected: None,
-        };
+        let scope = self.scopes.get_or_default(call.scope.as_str());
+        let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut call.caller);
         act(&mut call.work, &mut run)
     }
 
     /// Takes a call out of the books of its peer and its scope.
-    fn forget(&mut self, call: &Call) {
-        if let Some(session) = self.peers.get_mut(&call.caller.peer) {
+    fn forget(&mut self, call: &Call, aliases: &[String]) {
+        if let Some(session) = self.peers.get_mut(&call.caller.peer).filter(|_| call.sink == Sink::Peer) {
             session.end(&call.caller.request);
         }
-        if let (Some(scope), Some(alias)) = (self.scopes.get_mut(&call.scope), call.work.alias()) {
-            scope.end(alias, call.caller.call);
+        if let Some(scope) = self.scopes.get_mut(call.scope.as_str()) {
+            scope.pending.remove(&call.caller.call);
+            for alias in aliases {
+                scope.end(alias, call.caller.call);
+            }
         }
     }
 
     /// Stops a call without an answer: its caller cancelled it, or left.
     pub(super) fn stop(&mut self, id: CallId, cancelled: bool) {
         let Some(mut call) = self.remove(id) else { return };
+        let aliases = call.work.aliases();
         self.act(&mut call, |work, run| work.stop(run, cancelled));
-        self.forget(&call);
+        self.forget(&call, &aliases);
     }
 
     /// Ends the calls to an agent that was disconnected.
     fn end_calls_to(&mut self, scope: &str, alias: &str) {
         let running = self.scopes.get(scope).map(|scope| scope.running(alias)).unwrap_or_default();
         for id in running {
-            let Some(mut call) = self.remove(id) else { continue };
-            let task_id = call.work.task_id();
-            self.act(&mut call, |work, run| work.stop(run, false));
-            self.forget(&call);
-            let mut error =
-                ToolError::new(Code::Canceled, format!("agent '{alias}' was disconnected while this call was running"));
-            if let Some(task_id) = task_id {
-                error = error.with("task_id", crate::json::Json::string(&task_id));
-            }
-            self.answer(&call.caller, call.tool, Err(error), call.started);
+            self.work(id, |work, run| work.disconnect(run, alias));
         }
     }
 

@@ -154,6 +154,12 @@ impl<'a> Arguments<'a> {
         elements
     }
 
+    /// Whether a key is absent or `null`.
+    #[must_use]
+    pub fn is_missing(&self, key: &str) -> bool {
+        self.members.get(key).is_none()
+    }
+
     /// A member as it stands, `null` included.
     pub fn any(&mut self, key: &str) -> Option<&'a RawValue> {
         self.members.take_any(key)

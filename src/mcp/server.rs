@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
-use crate::tools::TOOLS;
+use crate::tools::offered;
 
 /// What the model of a host is told about the server.
 const INSTRUCTIONS: &str = "Talks to A2A agents. Connect one with connect_agent, then send_message by its alias; a follow-up \
@@ -84,7 +84,7 @@ fn legacy<'a>(
             "`params._meta` lacks io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
         )),
         "tools/list" => tools_list(config, Era::Legacy, params),
-        "tools/call" => tools_call(envelope, params),
+        "tools/call" => tools_call(config, envelope, params),
         _ => Err(unknown_method(method)),
     }
 }
@@ -99,7 +99,7 @@ fn modern<'a>(config: &Config, envelope: Envelope, id: &Id, method: &str, params
             Ok(Answer::Result(era::shape(out, Era::Modern, config)))
         }
         "tools/list" => tools_list(config, Era::Modern, params),
-        "tools/call" => tools_call(envelope, params),
+        "tools/call" => tools_call(config, envelope, params),
         "subscriptions/listen" => Ok(Answer::Listen(era::acknowledgement(id.as_json()))),
         _ => Err(unknown_method(method)),
     }
@@ -136,7 +136,7 @@ fn tools_list<'a>(config: &Config, era: Era, params: &Members<'a>) -> Result<Ans
         return Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page"));
     }
     let mut list = Array::new();
-    for tool in TOOLS {
+    for tool in offered(config) {
         list.json(&tool.to_json());
     }
     let mut out = Object::new();
@@ -145,10 +145,9 @@ fn tools_list<'a>(config: &Config, era: Era, params: &Members<'a>) -> Result<Ans
     Ok(Answer::Result(era::shape(out, era, config)))
 }
 
-fn tools_call<'a>(envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+fn tools_call<'a>(config: &Config, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
     let name = params.string("name").ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
-    let tool = TOOLS
-        .iter()
+    let tool = offered(config)
         .find(|tool| tool.name == name)
         .ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("unknown tool: {}", shortened(&name))))?;
     let arguments = match params.get("arguments") {

@@ -9,6 +9,7 @@ use crate::bucket::{Bucket, Rate};
 use crate::contexts::Conversation;
 use crate::ground::Ground;
 use crate::health::Health;
+use crate::history::{Entry, History};
 use crate::json::{self, Array, Json, Members, Object, RawValue};
 use crate::registry::{Agent, Profile};
 use crate::scope::Scope;
@@ -39,13 +40,13 @@ pub(super) fn record(scope: &str, alias: &str, agent: &Agent, secrets: Secrets, 
     record.json("headers", &headers.finish()).optional_string("ping_endpoint", agent.ping_endpoint.as_deref());
     record.json("bucket", &bucket(&agent.bucket, ground)).json("health", &health(&agent.health, ground));
     record.json("conversation", &conversation(&agent.conversation));
+    let mut history = Array::new();
+    for entry in agent.history.newest(u64::MAX) {
+        history.json(&entry.record());
+    }
+    record.json("history", &history.finish());
     record.optional_json("card", agent.profile.as_ref().map(profile).as_ref());
     record.finish()
-}
-
-/// The agent with nothing that its card says.
-pub(super) fn without_card(agent: &Agent) -> Agent {
-    Agent { profile: None, ..agent.clone() }
 }
 
 fn bucket(bucket: &Bucket, ground: &Ground) -> Json {
@@ -116,6 +117,7 @@ pub(super) fn restore(record: &Members<'_>, scopes: &mut Table<String, Scope>, g
             None => None,
         },
         health: read_health(&json::members(record.get("health")?)?, ground)?,
+        history: read_history(record.get("history")?)?,
         conversation: read_conversation(&json::members(record.get("conversation")?)?)?,
         registration: 0,
     };
@@ -149,6 +151,14 @@ fn read_conversation(members: &Members<'_>) -> Option<Conversation> {
         conversation.remember(pair.next()?, pair.next()?);
     }
     Some(conversation)
+}
+
+fn read_history(raw: &RawValue) -> Option<History> {
+    let mut history = History::default();
+    for entry in json::elements(raw)? {
+        history.add(Entry::read(&json::members(entry)?)?, u64::MAX);
+    }
+    Some(history)
 }
 
 fn read_profile(raw: &RawValue) -> Option<Profile> {

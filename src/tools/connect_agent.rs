@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::bucket::Rate;
 use crate::call::Run;
 use crate::call::connect::Connect;
+use crate::config::ExternalAgent;
 use crate::http;
 use crate::json::Json;
 use crate::mcp::arguments::Arguments;
@@ -24,7 +25,7 @@ const ALIAS: usize = 64;
 const PING_BYTES: usize = 256;
 
 /// The tool.
-pub(super) const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "connect_agent",
     title: "Connect agent",
     description: "Registers an A2A agent under an alias and reads its card, so that send_message can reach it. An alias that exists is replaced. Credentials go into headers; they are sent to this agent's origin only.",
@@ -49,30 +50,48 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     check_alias(&alias)?;
     let url = Url::parse(&url).map_err(|fault| invalid(format!("`agent_url` cannot be used: {fault}")))?;
     check_headers(&headers)?;
-    let rate = rate(rps, burst)?.unwrap_or(Rate { micro_rps: 0, burst: 0 });
+    let rate = rate(rps, burst)?.or(run.ground.config.rate_limit).unwrap_or(Rate { micro_rps: 0, burst: 0 });
     if let Some(path) = &ping_endpoint {
         check_ping(path, &url)?;
     }
+    let remark = dropped_by_browsers(&headers);
+    register(run, &alias, Registration { url, headers, rate, ping_endpoint }, remark)
+}
+
+/// Connects an agent of the configuration.
+///
+/// # Errors
+/// Where its address is not called, or the scope is full.
+pub(crate) fn connect_external(run: &mut Run<'_>, agent: &ExternalAgent) -> Result<Started, ToolError> {
+    for (name, value) in &agent.headers {
+        run.scope.secrets.learn(name, value);
+    }
+    let rate = run.ground.config.rate_limit.unwrap_or(Rate { micro_rps: 0, burst: 0 });
+    let registration = Registration { url: agent.url.clone(), headers: agent.headers.clone(), rate, ping_endpoint: None };
+    register(run, &agent.name, registration, None)
+}
+
+/// Registers an agent whose values are checked, and looks for its card.
+fn register(run: &mut Run<'_>, alias: &str, registration: Registration, remark: Option<String>) -> Result<Started, ToolError> {
     let reach = Reach { allow_private: run.ground.config.network.allow_private, named_by_public: false };
-    redirect::permit(&url, reach).map_err(|why| ToolError::new(Code::Blocked, format!("`agent_url` is not called: {why}")))?;
-    if run.scope.registry.get(&alias).is_none() && run.scope.registry.len() >= run.ground.config.limits.agents_per_scope {
-        let message = format!(
-            "there are {} agents already, as many as agents_per_scope allows: disconnect one first",
-            run.ground.config.limits.agents_per_scope
-        );
+    redirect::permit(&registration.url, reach)
+        .map_err(|why| ToolError::new(Code::Blocked, format!("`agent_url` is not called: {why}")))?;
+    let limit = run.ground.config.limits.agents_per_scope;
+    if run.scope.registry.get(alias).is_none() && run.scope.registry.len() >= limit {
+        let message = format!("there are {limit} agents already, as many as agents_per_scope allows: disconnect one first");
         return Err(ToolError::new(Code::Busy, message).with("limit", Json::string("agents_per_scope")));
     }
-    let dropped = dropped_by_browsers(&headers);
     let now = run.ground.now;
-    let replaced = run.scope.registry.register(&alias, Registration { url, headers, rate, ping_endpoint }, now);
-    Connect::start(run, &alias, replaced, dropped)
+    let replaced = run.scope.registry.register(alias, registration, now);
+    Connect::start(run, alias, replaced, remark)
 }
 
 fn invalid(message: String) -> ToolError {
     ToolError::new(Code::InvalidArgument, message)
 }
 
-fn check_alias(alias: &str) -> Result<(), ToolError> {
+/// Whether a text may be an alias; what is wrong otherwise.
+pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
     let length = alias.chars().count();
     if length == 0 || length > ALIAS {
         return Err(invalid(format!("`alias` has {length} characters; 1 to {ALIAS} of a-z, 0-9 and - are allowed")));
@@ -83,7 +102,8 @@ fn check_alias(alias: &str) -> Result<(), ToolError> {
     }
 }
 
-fn check_headers(headers: &[(String, String)]) -> Result<(), ToolError> {
+/// Whether header fields may be set for an agent; what is wrong otherwise.
+pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolError> {
     if headers.len() > HEADERS {
         return Err(invalid(format!("`headers` has {} fields; at most {HEADERS} are allowed", headers.len())));
     }
@@ -114,19 +134,14 @@ fn rate(rps: Option<i128>, burst: Option<i64>) -> Result<Option<Rate>, ToolError
         (Some(_), None) => return Err(invalid("`rate_limit_burst` is missing: both or neither of the two are needed".into())),
         (None, Some(_)) => return Err(invalid("`rate_limit_rps` is missing: both or neither of the two are needed".into())),
     };
-    if rps < 0 {
+    let Some(micro_rps) = Rate::micro_from_pico(rps) else {
         return Err(invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()));
-    }
+    };
     let burst = u64::try_from(burst).map_err(|_| invalid("`rate_limit_burst` must be at least 0".into()))?;
-    if rps == 0 {
-        return Ok(Some(Rate { micro_rps: 0, burst }));
-    }
-    if burst == 0 {
+    if micro_rps > 0 && burst == 0 {
         return Err(invalid("`rate_limit_burst` must be at least 1 where `rate_limit_rps` is over 0".into()));
     }
-    // Rounded up: the slowest rate is still a limit, not none.
-    let micro_rps = rps / 1_000_000 + i128::from(rps % 1_000_000 > 0);
-    Ok(Some(Rate { micro_rps: u64::try_from(micro_rps).unwrap_or(u64::MAX), burst }))
+    Ok(Some(Rate { micro_rps, burst }))
 }
 
 fn check_ping(path: &str, url: &Url) -> Result<(), ToolError> {

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 
 use super::parts::{self, parts_schema};
 use crate::a2a::{Message, Part, SendRequest};
-use crate::call::send::{Patience, Send};
+use crate::call::send::{Keeping, Patience, Send};
 use crate::call::target::Target;
 use crate::call::{Run, fault};
 use crate::contexts::Ids;
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
 
 /// The tool.
@@ -23,9 +23,9 @@ pub(super) const TOOL: Tool = Tool {
     input: concat!(
         r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"},"message":{"type":"string","description":"text; or use parts"},"parts":"#,
         parts_schema!(),
-        r#","context_id":{"type":"string","description":"default: the stored conversation"},"task_id":{"type":"string","description":"continue this task"},"new_conversation":{"type":"boolean","description":"ignore the stored conversation"},"reference_task_ids":{"type":"array","items":{"type":"string"}},"accepted_output_modes":{"type":"array","items":{"type":"string"},"description":"media types"},"history_length":{"type":"integer","minimum":0},"metadata":{"type":"object"},"poll_timeout_seconds":{"type":"number","description":"longest wait; 0 for the default of 60, below 0 for no limit"}},"required":["agent"],"additionalProperties":false}"#
+        r#","context_id":{"type":"string","description":"default: the stored conversation"},"task_id":{"type":"string","description":"continue this task"},"new_conversation":{"type":"boolean","description":"ignore the stored conversation"},"reference_task_ids":{"type":"array","items":{"type":"string"}},"accepted_output_modes":{"type":"array","items":{"type":"string"},"description":"media types"},"history_length":{"type":"integer","minimum":0},"metadata":{"type":"object"},"poll_timeout_seconds":{"type":"number","description":"longest wait; 0 for the default of 60, below 0 for no limit"},"async":{"type":"boolean","description":"return at once; the outcome goes to the inbox"}},"required":["agent"],"additionalProperties":false}"#
     ),
-    output: r#"{"type":"object","properties":{"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}}}"#,
+    output: r#"{"type":"object","properties":{"task":{"type":"object"},"message":{"type":"object"},"async":{"type":"object","properties":{"alias":{"type":"string"},"status":{"type":"string"},"call_id":{"type":"string"}}},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
     start,
 };
@@ -43,6 +43,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let history_length = arguments.integer("history_length", 0).and_then(|length| u64::try_from(length).ok());
     let metadata = arguments.object("metadata");
     let patience = patience(arguments.scaled("poll_timeout_seconds", 6));
+    let detached = arguments.boolean("async").unwrap_or(false);
     arguments.finish()?;
     let parts = draft.check()?;
     let target = Target::resolve(run.scope, &agent)?;
@@ -51,18 +52,40 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         Some(_) | None => given,
     };
     take_token(run, &target)?;
-    let message = message(run, parts, ids);
-    let request = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
-    Send::start(run, target, request, patience)
+    let request = request(run, parts, ids, metadata, accepted_output_modes, history_length);
+    if !detached {
+        return Send::alone(run, target, request, patience, Keeping::Conversation);
+    }
+    let call_id = run.dispatch(&agent, |run| Send::alone(run, target, request, patience, Keeping::Conversation))?;
+    let mut dispatched = Object::new();
+    dispatched.string("alias", &agent).string("status", "dispatched").string("call_id", &call_id);
+    let mut out = Object::new();
+    out.json("async", &dispatched.finish());
+    let text = format!("Sent to '{agent}' without waiting (call {call_id}): the outcome will be in the inbox, see check_inbox.");
+    Ok(Started::Done(ToolResult::new(text, out)))
 }
 
 fn blank_as_absent(id: Option<String>) -> Option<String> {
     id.filter(|id| !id.is_empty())
 }
 
-fn message(run: &mut Run<'_>, parts: Vec<Part>, ids: Ids) -> Message {
+/// The request of a message, with the caller's card in its metadata.
+pub(super) fn request(
+    run: &mut Run<'_>,
+    parts: Vec<Part>,
+    ids: Ids,
+    metadata: Option<Json>,
+    accepted_output_modes: Option<Vec<String>>,
+    history_length: Option<u64>,
+) -> SendRequest {
     let message = Message::from_user(run.ground.random.uuid(), parts);
-    Message { context_id: ids.context_id, task_id: ids.task_id, reference_task_ids: ids.reference_task_ids, ..message }
+    let Ids { context_id, task_id, reference_task_ids } = ids;
+    let message = Message { context_id, task_id, reference_task_ids, ..message };
+    let metadata = match &run.scope.caller {
+        Some(caller) => Some(caller.put_into(metadata)),
+        None => metadata,
+    };
+    SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false }
 }
 
 /// The wait in millionths of a second: over 0 a limit, 0 or absent the default, below 0 none.
@@ -75,7 +98,7 @@ fn patience(micro_seconds: Option<i128>) -> Patience {
 }
 
 /// One token of the alias's bucket; a refusal costs nothing.
-fn take_token(run: &mut Run<'_>, target: &Target) -> Result<(), ToolError> {
+pub(super) fn take_token(run: &mut Run<'_>, target: &Target) -> Result<(), ToolError> {
     let now = run.ground.now;
     let Some((alias, registration)) = &target.alias else { return Ok(()) };
     let Some(agent) = run.scope.registry.same(alias, *registration) else { return Ok(()) };

@@ -17,7 +17,7 @@ impl Send {
         }
         match self.assembly.task() {
             Some(task) => task_outcome(&self.target.label, task),
-            None => Err(ToolError::new(Code::Internal, format!("the answer of agent {} was lost", self.target.label))),
+            None => Err(ToolError::new(Code::Internal, format!("the answer of {} was lost", self.target.label))),
         }
     }
 
@@ -40,7 +40,7 @@ impl Send {
 #[must_use]
 pub fn message_result(label: &str, message: &Message) -> ToolResult {
     let text = message.readable();
-    let text = if text.is_empty() { format!("Agent {label} answered with a message without text.") } else { text };
+    let text = if text.is_empty() { format!("The {label} answered with a message without text.") } else { text };
     let mut out = Object::new();
     out.json("message", &message.to_json());
     let mut result = ToolResult::new(text, out);
@@ -54,8 +54,7 @@ pub fn message_result(label: &str, message: &Message) -> ToolResult {
 #[must_use]
 pub fn task_result(label: &str, task: &Task) -> ToolResult {
     let text = task.readable();
-    let text =
-        if text.is_empty() { format!("Task {} of agent {label} is {}.", task.id, task.status.state.kebab()) } else { text };
+    let text = if text.is_empty() { format!("Task {} of {label} is {}.", task.id, task.status.state.kebab()) } else { text };
     let mut out = Object::new();
     out.json("task", &task.to_json());
     let mut result = ToolResult::new(text, out);
@@ -80,9 +79,9 @@ fn task_outcome(label: &str, task: &Task) -> Ended {
     let state = task.status.state.kebab();
     let reason = task.status.message.as_ref().map(Message::readable).unwrap_or_default();
     let message = if reason.is_empty() {
-        format!("agent {label} ended task {} as {state}, without a reason", task.id)
+        format!("{label} ended task {} as {state}, without a reason", task.id)
     } else {
-        format!("agent {label} ended task {} as {state}: {reason}", task.id)
+        format!("{label} ended task {} as {state}: {reason}", task.id)
     };
     let mut error = ToolError::new(code, message).with("task_id", Json::string(&task.id)).with_received("task", task.to_json());
     error.items = items(task);

@@ -93,7 +93,7 @@ impl Send {
         if spoiled && self.assembly.task().is_some() {
             run.log(
                 Level::Warning,
-                &format!("a stream event of agent {} could not be read; reading the task instead", self.target.label),
+                &format!("a stream event of {} could not be read; reading the task instead", self.target.label),
             );
             self.drop_exchange(run);
             return self.closed(run, None);
@@ -155,14 +155,14 @@ impl Send {
                 None => ToolError::new(
                     Code::ProtocolError,
                     format!(
-                        "agent {} ended its stream before the first event; the message may have arrived and was not sent again",
+                        "{} ended its stream before the first event; the message may have arrived and was not sent again",
                         self.target.label
                     ),
                 ),
             };
             return Some(self.fail(run, error));
         }
-        run.log(Level::Warning, &format!("the stream of agent {} broke off; reading the task", self.target.label));
+        run.log(Level::Warning, &format!("the stream of {} broke off; reading the task", self.target.label));
         self.step(Happening::Broken);
         self.transmit(run)
     }

@@ -1,0 +1,176 @@
+//! One message to several agents at once; none waits for another.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::send::Send;
+use super::{Ended, Run, Work};
+use crate::exchange::Report;
+use crate::io::{Deadline, ExchangeId};
+use crate::json::{self, Json, Object};
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::tool::Started;
+
+/// What became of one agent, or is becoming.
+#[derive(Debug)]
+pub enum Part {
+    /// it was not sent to
+    Skipped(String),
+    /// it runs
+    Running(Box<Send>),
+    /// it ended
+    Ended(Ended),
+}
+
+/// A broadcast_message.
+#[derive(Debug)]
+pub struct Broadcast {
+    parts: Vec<(String, Part)>,
+}
+
+impl Broadcast {
+    /// Waits for those that run.
+    pub fn start(run: &mut Run<'_>, parts: Vec<(String, Part)>) -> Result<Started, ToolError> {
+        let work = Self { parts };
+        for (alias, part) in &work.parts {
+            match part {
+                Part::Running(_) => {}
+                Part::Skipped(_) | Part::Ended(_) => work.tell(run, alias),
+            }
+        }
+        match work.outcome() {
+            Some(ended) => ended.map(Started::Done),
+            None => Ok(Started::Running(Box::new(Work::Broadcast(work)))),
+        }
+    }
+
+    /// One notification per agent finished, with the number of all.
+    fn tell(&self, run: &mut Run<'_>, alias: &str) {
+        let total = u64::try_from(self.parts.len()).unwrap_or(u64::MAX);
+        run.progress_of(&format!("{alias} is done"), Some(total));
+    }
+
+    fn act(&mut self, run: &mut Run<'_>, mut act: impl FnMut(&mut Send, &mut Run<'_>) -> Option<Ended>) -> Option<Ended> {
+        let mut done = Vec::new();
+        for (alias, part) in &mut self.parts {
+            let Part::Running(send) = part else { continue };
+            let call = run.caller.call;
+            if let Some(ended) = run.alone(call, |run| act(send, run)) {
+                *part = Part::Ended(ended);
+                done.push(alias.clone());
+            }
+        }
+        for alias in &done {
+            self.tell(run, alias);
+        }
+        if done.is_empty() { None } else { self.outcome() }
+    }
+
+    /// Takes a report in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
+        let mut report = Some(report);
+        self.act(run, |send, run| {
+            if !send.awaits(exchange) {
+                return None;
+            }
+            report.take().and_then(|report| send.report(run, exchange, report))
+        })
+    }
+
+    /// Does what is due.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        self.act(run, |send, run| send.due(run))
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        let running = self.parts.iter().filter_map(|(_, part)| match part {
+            Part::Running(send) => send.deadline(),
+            Part::Skipped(_) | Part::Ended(_) => None,
+        });
+        running.min_by_key(|deadline| deadline.at)
+    }
+
+    /// Stops all that run.
+    pub fn stop(&mut self, run: &mut Run<'_>, cancelled: bool) {
+        for (_, part) in &mut self.parts {
+            if let Part::Running(send) = part {
+                send.stop(run, cancelled);
+            }
+        }
+    }
+
+    /// Ends the send to an alias that was disconnected; the result once all have ended.
+    pub fn disconnect(&mut self, run: &mut Run<'_>, alias: &str) -> Option<Ended> {
+        self.act(run, |send, run| {
+            if send.target().alias.as_ref().is_none_or(|(known, _)| known != alias) {
+                return None;
+            }
+            send.stop(run, false);
+            let message = format!("agent '{alias}' was disconnected while this broadcast was running");
+            Some(Err(ToolError::new(Code::Canceled, message)))
+        })
+    }
+
+    /// The aliases whose sends run.
+    pub fn running(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter(|(_, part)| matches!(part, Part::Running(_))).map(|(alias, _)| alias.as_str())
+    }
+
+    /// The result, once every agent has one.
+    fn outcome(&self) -> Option<Ended> {
+        let (mut results, mut lines) = (Object::new(), Vec::new());
+        let (mut succeeded, mut failed) = (0_u64, 0_u64);
+        for (alias, part) in &self.parts {
+            let (entry, line, success) = match part {
+                Part::Running(_) => return None,
+                Part::Skipped(why) => skipped(why),
+                Part::Ended(Ok(result)) => success_entry(result),
+                Part::Ended(Err(error)) => error_entry(error),
+            };
+            results.json(alias, &entry);
+            lines.push(format!("{alias}: {line}"));
+            if success {
+                succeeded += 1;
+            } else {
+                failed += 1;
+            }
+        }
+        let mut out = Object::new();
+        out.json("results", &results.finish()).integer("succeeded", succeeded).integer("failed", failed);
+        let text = format!("{succeeded} of {} agents answered.\n{}", succeeded + failed, lines.join("\n"));
+        let mut result = ToolResult::new(text, out);
+        result.is_error = succeeded == 0;
+        Some(Ok(result))
+    }
+}
+
+fn skipped(why: &str) -> (Json, String, bool) {
+    let mut entry = Object::new();
+    entry.string("status", "skipped").string("response", why);
+    (entry.finish(), format!("skipped: {why}"), false)
+}
+
+fn success_entry(result: &ToolResult) -> (Json, String, bool) {
+    let members = result.structured.members().unwrap_or_default();
+    let status = members.get("task").and_then(json::members).and_then(|task| task.get("status")).and_then(json::members);
+    let state = status.and_then(|status| status.string("state")).map(|name| crate::a2a::State::named(&name));
+    let state = match &state {
+        Some(state) if state.is_interrupted() => state.kebab().into_owned(),
+        Some(_) | None => "success".to_string(),
+    };
+    let text = result.texts.first().map_or("", String::as_str);
+    let mut entry = Object::new();
+    entry.string("status", &state).string("response", text).members(&members.keep());
+    let line = if state == "success" { text.to_string() } else { format!("{state}: {text}") };
+    (entry.finish(), line, true)
+}
+
+fn error_entry(error: &ToolError) -> (Json, String, bool) {
+    let mut entry = Object::new();
+    entry.string("status", "error").json("error", &error.to_json()).members(&error.received);
+    (entry.finish(), format!("error: {}", error.message), false)
+}

@@ -1,0 +1,201 @@
+//! Asking a directory for agents.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::task::TIMEOUT_MS;
+use super::{Ended, Run, Work, fault};
+use crate::exchange::{Plan, Reply, Report};
+use crate::http;
+use crate::io::{Deadline, ExchangeId, Method, Reason};
+use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::tool::Started;
+use crate::registry::Credentials;
+use crate::time::Instant;
+use crate::url::Url;
+
+/// Names under which directories list their cards.
+const LISTS: [&str; 4] = ["cards", "agents", "items", "data"];
+/// Names under which directories name the next page.
+const TOKENS: [&str; 4] = ["next_token", "next_cursor", "nextCursor", "nextPageToken"];
+
+/// A discover_agents.
+#[derive(Debug)]
+pub struct AskDirectory {
+    url: Url,
+    help: bool,
+    exchange: Option<ExchangeId>,
+    until: Instant,
+}
+
+impl AskDirectory {
+    /// Asks for a page. `url` has its query; `registered` is the directory as it was given.
+    ///
+    /// # Errors
+    /// Where the directory's address is not called.
+    pub fn start(
+        run: &mut Run<'_>,
+        registered: Url,
+        url: Url,
+        credentials: Option<Credentials>,
+        help: bool,
+    ) -> Result<Started, ToolError> {
+        let plan = Plan {
+            method: Method::Get,
+            url,
+            headers: alloc::vec![("Accept".to_string(), "application/json".to_string())],
+            body: None,
+            credentials,
+            registered: registered.clone(),
+            want: run.reply(),
+        };
+        let until = run.ground.now.plus_ms(TIMEOUT_MS);
+        let label = label(&registered);
+        let exchange = run.start(plan).map_err(|failure| fault::failure(&label, &failure))?;
+        let work = Self { url: registered, help, exchange: Some(exchange), until };
+        Ok(Started::Running(alloc::boxed::Box::new(Work::Directory(work))))
+    }
+
+    /// Takes a report in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
+        if self.exchange != Some(exchange) {
+            return None;
+        }
+        self.exchange = None;
+        Some(match report {
+            Report::Reply(reply) if (200..300).contains(&reply.status) => self.page(&reply, run.ground.config.limits.depth()),
+            Report::Reply(reply) => {
+                let problem = crate::a2a::Fault::of_status(reply.status, &String::from_utf8_lossy(&reply.body));
+                Err(fault::agent(&label(&self.url), &problem))
+            }
+            Report::Failed(failure) => Err(fault::failure(&label(&self.url), &failure)),
+            Report::Event(_) | Report::Closed(_) => return None,
+        })
+    }
+
+    fn page(&self, reply: &Reply, depth: u32) -> Ended {
+        let unreadable = |why: &str| {
+            let message = format!("the directory {} does not answer with a list of agent cards: {why}", self.url.as_str());
+            ToolError::new(Code::ProtocolError, message)
+        };
+        let text = String::from_utf8_lossy(&reply.body);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let raw = json::parse(text, depth).map_err(|_| unreadable("it is no JSON"))?;
+        let (cards, token, help) = match json::kind(raw) {
+            Kind::Array => (json::elements(raw).unwrap_or_default(), None, None),
+            Kind::Null => (Vec::new(), None, None),
+            Kind::Object => {
+                let members = json::members(raw).unwrap_or_default();
+                let help = members.get("help").filter(|_| self.help);
+                let list = LISTS.iter().find_map(|name| members.get(name)).map(json::elements);
+                let cards = match list {
+                    Some(Some(cards)) => cards,
+                    None if help.is_some() => Vec::new(),
+                    Some(None) | None => return Err(unreadable("none of cards, agents, items and data is a list")),
+                };
+                (cards, token_of(&members), help)
+            }
+            Kind::Boolean | Kind::Number | Kind::String => return Err(unreadable("it is neither a list nor an object")),
+        };
+        let token = token.or_else(|| linked(http::header(&reply.headers, "link")?, &reply.url));
+        Ok(if self.help { help_result(help) } else { cards_result(&cards, token.as_deref()) })
+    }
+
+    /// The time may be up.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if run.ground.now < self.until {
+            return None;
+        }
+        self.stop(run);
+        Some(Err(ToolError::new(Code::Timeout, format!("the directory {} did not answer in 30s", self.url.as_str()))))
+    }
+
+    /// When the time is up.
+    #[must_use]
+    pub const fn deadline(&self) -> Deadline {
+        Deadline { at: self.until, reason: Reason::CallTimeout }
+    }
+
+    /// Stops.
+    pub fn stop(&mut self, run: &mut Run<'_>) {
+        if let Some(exchange) = self.exchange.take() {
+            run.exchanges.abort(run.ground, exchange);
+        }
+    }
+}
+
+fn label(url: &Url) -> String {
+    format!("directory {}", url.as_str())
+}
+
+/// The next page; an empty token is none.
+fn token_of(members: &Members<'_>) -> Option<String> {
+    TOKENS.iter().find_map(|name| members.string(name)).filter(|token| !token.is_empty())
+}
+
+/// The next page of a `Link` header (RFC 8288): its cursor, or the whole URL where it has none.
+fn linked(header: &str, from: &Url) -> Option<String> {
+    let link = header.split(',').find(|link| {
+        let parameters = link.split_once('>').map_or("", |(_, parameters)| parameters).to_ascii_lowercase();
+        parameters.split(';').any(|parameter| matches!(parameter.trim(), "rel=\"next\"" | "rel=next"))
+    })?;
+    let target = link.split_once('<')?.1.split_once('>')?.0;
+    let url = from.join(target).ok()?;
+    let cursor = url.query_value("cursor");
+    Some(cursor.unwrap_or_else(|| url.as_str().to_string()))
+}
+
+fn help_result(help: Option<&RawValue>) -> ToolResult {
+    let mut out = Object::new();
+    let text = match help {
+        Some(help) => {
+            out.json("help", &Json::from_raw(help));
+            let members = json::members(help).unwrap_or_default();
+            let line = |name: &str| members.string(name).map(|text| format!("{name}: {text}"));
+            let lines: Vec<String> = ["description", "syntax"].into_iter().filter_map(line).collect();
+            if lines.is_empty() { help.get().to_string() } else { lines.join("\n") }
+        }
+        None => {
+            out.json("agents", &Array::new().finish());
+            "The directory offers no help.".to_string()
+        }
+    };
+    ToolResult::new(text, out)
+}
+
+fn cards_result(cards: &[&RawValue], token: Option<&str>) -> ToolResult {
+    let (mut agents, mut problems, mut lines, mut refused) = (Array::new(), Array::new(), Vec::new(), 0_u64);
+    for (index, card) in (0_u64..).zip(cards) {
+        let members = json::members(card).unwrap_or_default();
+        match members.string("name").filter(|name| !name.trim().is_empty()) {
+            Some(name) => {
+                agents.json(&Json::from_raw(card));
+                let description = members.string("description").unwrap_or_default();
+                let url = members.string("url").or_else(|| {
+                    let first = json::elements(members.get("supportedInterfaces")?)?.into_iter().next()?;
+                    json::members(first)?.string("url")
+                });
+                lines.push(format!("{name} ({}): {description}", url.as_deref().unwrap_or("no URL")));
+            }
+            None => {
+                refused += 1;
+                let mut problem = Object::new();
+                problem.integer("index", index).string("why", "it is no object with a name");
+                problems.json(&problem.finish());
+            }
+        }
+    }
+    let mut out = Object::new();
+    out.json("agents", &agents.finish()).optional_string("next_token", token);
+    if refused > 0 {
+        out.json("problems", &problems.finish());
+        lines.push(format!("{refused} entries could not be read."));
+    }
+    if let Some(token) = token {
+        lines.push(format!("There is more: call again with cursor {token}"));
+    }
+    let text = if lines.is_empty() { "The directory lists no agents for that.".to_string() } else { lines.join("\n") };
+    ToolResult::new(text, out)
+}

@@ -1,0 +1,122 @@
+//! The sections of the configuration that tools read.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Config, ExternalAgent, Table, seconds};
+use crate::bucket::Rate;
+use crate::json::{self, Array, Json, Kind, Object, RawValue};
+use crate::tools::connect_agent::{check_alias, check_headers};
+use crate::url::Url;
+
+pub(super) fn read_rate_limit(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let mut table = Table::new(raw, "rate_limit.".into(), faults);
+    let (mut micro_rps, mut burst) = (None, None);
+    table.optional("rps", "a number of at least 0", &mut micro_rps, micro);
+    table.optional("burst", "a whole number of at least 0", &mut burst, |raw| {
+        u64::try_from((json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?).ok()
+    });
+    table.finish();
+    match (micro_rps, burst) {
+        (Some(micro_rps), Some(0)) if micro_rps > 0 => {
+            faults.push("`rate_limit.burst` must be at least 1 where `rate_limit.rps` is over 0".to_string());
+        }
+        (Some(micro_rps), Some(burst)) => config.rate_limit = Some(Rate { micro_rps, burst }),
+        // A value that could not be read was told already; a missing one is told here.
+        (Some(_), None) if faults.is_empty() => faults.push("`rate_limit.burst` is missing".to_string()),
+        (None, Some(_)) if faults.is_empty() => faults.push("`rate_limit.rps` is missing".to_string()),
+        (Some(_) | None, None) | (None, Some(_)) => {}
+    }
+}
+
+/// Millionths, rounded up: the slowest rate is still a limit, not none.
+fn micro(raw: &RawValue) -> Option<u64> {
+    let pico = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 12)).flatten()?;
+    Rate::micro_from_pico(pico)
+}
+
+pub(super) fn read_history(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let mut table = Table::new(raw, "history.".into(), faults);
+    table.whole("depth", 0, &mut config.history.depth);
+    table.whole("max_entry_length", 1, &mut config.history.max_entry_length);
+    table.finish();
+}
+
+pub(super) fn read_directory(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let mut table = Table::new(raw, "directory.".into(), faults);
+    let expected = "an absolute http or https URL without a user name";
+    table.optional("url", expected, &mut config.directory_url, |raw| Url::parse(&json::string(raw)?).ok());
+    table.finish();
+}
+
+pub(super) fn read_external_agents(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let Some(list) = json::elements(raw) else {
+        faults.push("`external_agents` must be a list".to_string());
+        return;
+    };
+    for (index, raw) in list.into_iter().enumerate() {
+        let path = format!("external_agents[{index}].");
+        let mut table = Table::new(raw, path.clone(), faults);
+        let (mut name, mut url, mut headers) = (None, None, None);
+        table.optional("name", "1 to 64 of a-z, 0-9 and -", &mut name, |raw| {
+            json::string(raw).filter(|name| check_alias(name).is_ok())
+        });
+        table.optional("url", "an absolute http or https URL without a user name", &mut url, |raw| {
+            Url::parse(&json::string(raw)?).ok()
+        });
+        table.optional("headers", "an object of at most 20 header fields that may be set", &mut headers, |raw| {
+            let members = json::members(raw)?;
+            let list: Option<Vec<_>> = members.iter().map(|(name, raw)| Some((name.to_string(), json::string(raw)?))).collect();
+            list.filter(|list| check_headers(list).is_ok())
+        });
+        table.finish();
+        match (name, url) {
+            (Some(name), Some(url)) => {
+                if config.external_agents.iter().any(|known| known.name == name) {
+                    faults.push(format!("`{path}name` is taken twice: {name}"));
+                }
+                config.external_agents.push(ExternalAgent { name, url, headers: headers.unwrap_or_default() });
+            }
+            (Some(_) | None, None) | (None, Some(_)) if faults.is_empty() => {
+                faults.push(format!("`{path}name` and `{path}url` are both needed"));
+            }
+            (Some(_) | None, None) | (None, Some(_)) => {}
+        }
+    }
+}
+
+/// Writes the sections; what has no default is written where it is set.
+pub(super) fn write(config: &Config, out: &mut Object) {
+    if let Some(rate) = config.rate_limit {
+        let mut section = Object::new();
+        section.json("rps", &Json::trusted(format!("{}.{:06}", rate.micro_rps / 1_000_000, rate.micro_rps % 1_000_000)));
+        section.integer("burst", rate.burst);
+        out.json("rate_limit", &section.finish());
+    }
+    let mut history = Object::new();
+    history.integer("depth", config.history.depth).integer("max_entry_length", config.history.max_entry_length);
+    out.json("history", &history.finish()).json("inbox_ttl_seconds", &seconds(config.inbox_ttl_ms));
+    if let Some(url) = &config.directory_url {
+        let mut directory = Object::new();
+        directory.string("url", url.as_str());
+        out.json("directory", &directory.finish());
+    }
+    if let Some(tools) = &config.tools {
+        out.strings("tools", tools.iter().map(String::as_str));
+    }
+    let mut agents = Array::new();
+    for agent in &config.external_agents {
+        let (mut entry, mut headers) = (Object::new(), Object::new());
+        for (name, value) in &agent.headers {
+            headers.string(name, value);
+        }
+        entry.string("name", &agent.name).string("url", agent.url.as_str()).json("headers", &headers.finish());
+        agents.json(&entry.finish());
+    }
+    out.json("external_agents", &agents.finish());
+}

@@ -1,0 +1,115 @@
+//! What was said to an agent and what it answered, the last few of it.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+
+use crate::json::{self, Json, Members, Object};
+use crate::time::WallTime;
+
+/// One send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// what went out, shortened
+    pub sent: String,
+    /// what came back, or the error, shortened
+    pub response: String,
+    /// when it ended
+    pub at: WallTime,
+    /// the conversation
+    pub context_id: Option<String>,
+    /// the task
+    pub task_id: Option<String>,
+    /// the task's state, in kebab form
+    pub state: Option<String>,
+    /// whether it failed
+    pub is_error: bool,
+}
+
+impl Entry {
+    /// The public form, the timestamp in RFC 3339.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        self.written(&Json::string(&self.at.to_rfc3339()))
+    }
+
+    /// The form of a snapshot, the timestamp in milliseconds.
+    #[must_use]
+    pub fn record(&self) -> Json {
+        self.written(&Json::integer(self.at.0))
+    }
+
+    fn written(&self, timestamp: &Json) -> Json {
+        let mut out = Object::new();
+        out.string("sent", &self.sent).string("response", &self.response).json("timestamp", timestamp);
+        out.optional_string("context_id", self.context_id.as_deref()).optional_string("task_id", self.task_id.as_deref());
+        out.optional_string("state", self.state.as_deref()).boolean("is_error", self.is_error);
+        out.finish()
+    }
+
+    /// Reads the form of a snapshot.
+    #[must_use]
+    pub fn read(members: &Members<'_>) -> Option<Self> {
+        Some(Self {
+            sent: members.string("sent")?,
+            response: members.string("response")?,
+            at: WallTime(json::integer(members.get("timestamp")?.get())?),
+            context_id: members.string("context_id"),
+            task_id: members.string("task_id"),
+            state: members.string("state"),
+            is_error: json::boolean(members.get("is_error")?)?,
+        })
+    }
+}
+
+/// The sends to one agent, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History(VecDeque<Entry>);
+
+impl History {
+    /// Adds a send; the oldest beyond `depth` go.
+    pub fn add(&mut self, entry: Entry, depth: u64) {
+        self.0.push_back(entry);
+        while u64::try_from(self.0.len()).unwrap_or(u64::MAX) > depth {
+            self.0.pop_front();
+        }
+    }
+
+    /// The newest `limit` sends, oldest first.
+    pub fn newest(&self, limit: u64) -> impl Iterator<Item = &Entry> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.0.iter().skip(self.0.len().saturating_sub(limit))
+    }
+
+    /// Forgets all; how many there were.
+    pub fn clear(&mut self) -> u64 {
+        let count = u64::try_from(self.0.len()).unwrap_or(u64::MAX);
+        self.0.clear();
+        count
+    }
+}
+
+/// A text of at most `length` code points; a longer one ends in `…`.
+#[must_use]
+pub fn shorten(text: &str, length: u64) -> String {
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    match text.char_indices().nth(length) {
+        Some((at, _)) => {
+            let mut out = String::from(text.get(..at).unwrap_or_default());
+            out.push('…');
+            out
+        }
+        None => String::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn texts_are_cut_by_code_points() {
+        assert_eq!(shorten("abc", 3), "abc");
+        assert_eq!(shorten("abcd", 3), "abc…");
+        assert_eq!(shorten("é🙂é🙂", 2), "é🙂…");
+    }
+}

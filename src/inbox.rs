@@ -1,0 +1,218 @@
+//! The inbox: outcomes of sends that nobody waited for, until they are read.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::json::{self, Json, Members, Object};
+use crate::table::Table;
+use crate::time::WallTime;
+
+/// How many entries of one alias are kept.
+const PER_ALIAS: u64 = 256;
+/// How many entries are kept in all.
+const IN_ALL: usize = 4096;
+
+/// The outcome of one send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// the id that was given at dispatch
+    pub call_id: String,
+    /// the agent
+    pub alias: String,
+    /// a task state in kebab form, `message` or `error`
+    pub state: String,
+    /// the task
+    pub task_id: Option<String>,
+    /// the conversation
+    pub context_id: Option<String>,
+    /// when it came
+    pub at: WallTime,
+    /// the answer for people
+    pub text: String,
+    /// `task`, `message`, `error`: what the send would have answered
+    pub content: Vec<(String, Json)>,
+}
+
+impl Entry {
+    /// What a check shows.
+    #[must_use]
+    pub fn summary(&self) -> Json {
+        let mut out = Object::new();
+        self.head(&mut out);
+        out.optional_string("task_id", self.task_id.as_deref()).optional_string("context_id", self.context_id.as_deref());
+        out.optional_json("error", self.content.iter().find(|(name, _)| name == "error").map(|(_, error)| error));
+        out.string("timestamp", &self.at.to_rfc3339());
+        out.finish()
+    }
+
+    /// What a reading gives.
+    #[must_use]
+    pub fn whole(&self) -> Json {
+        let mut out = Object::new();
+        self.head(&mut out);
+        out.string("timestamp", &self.at.to_rfc3339()).members(&self.content);
+        out.finish()
+    }
+
+    fn head(&self, out: &mut Object) {
+        out.string("call_id", &self.call_id).string("alias", &self.alias).string("state", &self.state);
+    }
+
+    /// The members of a snapshot's record.
+    pub fn record(&self, out: &mut Object) {
+        self.head(out);
+        out.optional_string("task_id", self.task_id.as_deref()).optional_string("context_id", self.context_id.as_deref());
+        let mut content = Object::new();
+        content.members(&self.content);
+        out.string("text", &self.text).integer("at", self.at.0).json("content", &content.finish());
+    }
+
+    /// Reads them back.
+    #[must_use]
+    pub fn read(members: &Members<'_>) -> Option<Self> {
+        Some(Self {
+            call_id: members.string("call_id")?,
+            alias: members.string("alias")?,
+            state: members.string("state")?,
+            task_id: members.string("task_id"),
+            context_id: members.string("context_id"),
+            at: WallTime(json::integer(members.get("at")?.get())?),
+            text: members.string("text")?,
+            content: json::members(members.get("content")?)?.keep(),
+        })
+    }
+}
+
+/// The entries of a scope, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inbox {
+    entries: VecDeque<Entry>,
+    counts: Table<String, u64>,
+    lost: Table<String, u64>,
+}
+
+impl Inbox {
+    /// Adds an entry; the oldest make room.
+    pub fn add(&mut self, entry: Entry) {
+        if self.counts.get(&entry.alias).is_some_and(|count| *count >= PER_ALIAS) {
+            self.lose(|known| known.alias == entry.alias);
+        } else if self.entries.len() >= IN_ALL {
+            self.lose(|_| true);
+        }
+        *self.counts.get_or_default(entry.alias.as_str()) += 1;
+        self.entries.push_back(entry);
+    }
+
+    fn lose(&mut self, which: impl Fn(&Entry) -> bool) {
+        let at = self.entries.iter().position(which);
+        if let Some(entry) = at.and_then(|at| self.entries.remove(at)) {
+            self.uncount(&entry.alias);
+            *self.lost.get_or_default(entry.alias.as_str()) += 1;
+        }
+    }
+
+    fn uncount(&mut self, alias: &str) {
+        if let Some(count) = self.counts.get_mut(alias) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(alias);
+            }
+        }
+    }
+
+    /// Drops what came before a moment.
+    pub fn expire(&mut self, before: WallTime) {
+        while self.entries.front().is_some_and(|entry| entry.at < before) {
+            if let Some(entry) = self.entries.pop_front() {
+                self.uncount(&entry.alias);
+            }
+        }
+    }
+
+    /// The entries, of one alias or all.
+    pub fn entries<'a>(&'a self, alias: Option<&'a str>) -> impl Iterator<Item = &'a Entry> {
+        self.entries.iter().filter(move |entry| alias.is_none_or(|alias| entry.alias == alias))
+    }
+
+    /// How many entries made room since this was last asked, of one alias or all.
+    pub fn take_lost(&mut self, alias: Option<&str>) -> u64 {
+        match alias {
+            Some(alias) => self.lost.remove(alias).unwrap_or(0),
+            None => core::mem::take(&mut self.lost).values().sum(),
+        }
+    }
+
+    /// Takes the oldest `length` entries of an alias out.
+    pub fn take(&mut self, alias: &str, length: u64) -> Vec<Entry> {
+        let (mut taken, mut kept) = (Vec::new(), VecDeque::new());
+        for entry in core::mem::take(&mut self.entries) {
+            if entry.alias == alias && u64::try_from(taken.len()).unwrap_or(u64::MAX) < length {
+                taken.push(entry);
+            } else {
+                kept.push_back(entry);
+            }
+        }
+        self.entries = kept;
+        for entry in &taken {
+            self.uncount(&entry.alias);
+        }
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    fn entry(alias: &str, at: i64) -> Entry {
+        Entry {
+            call_id: format!("{at}"),
+            alias: alias.into(),
+            state: "message".into(),
+            task_id: None,
+            context_id: None,
+            at: WallTime(at),
+            text: String::new(),
+            content: Vec::new(),
+        }
+    }
+
+    fn ids(entries: &[Entry]) -> Vec<&str> {
+        entries.iter().map(|entry| entry.call_id.as_str()).collect()
+    }
+
+    #[test]
+    fn the_oldest_of_an_alias_make_room_and_are_counted_once() {
+        let mut inbox = Inbox::default();
+        inbox.add(entry("other", -1));
+        for at in 0..260 {
+            inbox.add(entry("bob", at));
+        }
+        assert_eq!(inbox.entries(Some("bob")).count(), 256);
+        assert_eq!((inbox.take_lost(Some("bob")), inbox.take_lost(None)), (4, 0));
+        assert_eq!(ids(&inbox.take("bob", 2)), ["4", "5"]);
+        assert_eq!(inbox.entries(None).count(), 255);
+    }
+
+    #[test]
+    fn the_oldest_of_all_make_room() {
+        let mut inbox = Inbox::default();
+        for at in 0..4100_i64 {
+            inbox.add(entry(&format!("a{}", at % 40), at));
+        }
+        assert_eq!((inbox.entries(None).count(), inbox.take_lost(None)), (4096, 4));
+    }
+
+    #[test]
+    fn what_is_old_goes() {
+        let mut inbox = Inbox::default();
+        for at in 0..5 {
+            inbox.add(entry("bob", at));
+        }
+        inbox.expire(WallTime(3));
+        assert_eq!(ids(&inbox.take("bob", u64::MAX)), ["3", "4"]);
+        assert_eq!(inbox, Inbox::default());
+    }
+}

@@ -1,0 +1,104 @@
+//! Records packed into pieces of bounded size, and back.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{DEPTH, RestoreError, VERSION, number};
+use crate::json::{self, Array, Json, Object};
+use crate::table::Table;
+
+/// A piece is closed when it has grown to this many bytes; a longer record is cut.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Collects records into pieces.
+#[derive(Default)]
+pub(super) struct Pieces {
+    done: Vec<String>,
+    records: Array,
+    bytes: usize,
+    cut: u64,
+}
+
+impl Pieces {
+    /// Adds a record, in chunks where it is longer than a piece should be.
+    pub(super) fn add(&mut self, record: Json) {
+        if record.as_str().len() <= PIECE_BYTES {
+            return self.put(&record);
+        }
+        self.cut += 1;
+        let mut rest = record.as_str();
+        let mut index = 0_u64;
+        while !rest.is_empty() {
+            let mut at = rest.len().min(PIECE_BYTES);
+            while !rest.is_char_boundary(at) {
+                at -= 1;
+            }
+            let (head, tail) = rest.split_at(at);
+            let mut chunk = Object::new();
+            chunk.string("kind", "chunk").integer("record", self.cut).integer("index", index).string("text", head);
+            self.put(&chunk.finish());
+            rest = tail;
+            index += 1;
+        }
+    }
+
+    fn put(&mut self, record: &Json) {
+        self.records.json(record);
+        self.bytes += record.as_str().len();
+        if self.bytes >= PIECE_BYTES {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        if self.bytes > 0 {
+            let mut piece = Object::new();
+            piece.integer("narrows", VERSION).json("records", &core::mem::take(&mut self.records).finish());
+            self.done.push(piece.finish().into_string());
+            self.bytes = 0;
+        }
+    }
+
+    /// The pieces.
+    pub(super) fn finish(mut self) -> Vec<String> {
+        self.close();
+        self.done
+    }
+}
+
+/// The records of pieces in any order, those that were cut put together.
+pub(super) fn read(pieces: &[String]) -> Result<Vec<Json>, RestoreError> {
+    let unreadable = || RestoreError("a piece of the snapshot is unreadable".to_string());
+    let (mut records, mut cut) = (Vec::new(), Table::<u64, Table<u64, String>>::new());
+    for piece in pieces {
+        let raw = json::parse(piece, DEPTH).map_err(|_| unreadable())?;
+        let members = json::members(raw).ok_or_else(unreadable)?;
+        let version = members.get("narrows").and_then(|raw| json::integer(raw.get())).ok_or_else(unreadable)?;
+        if version != VERSION {
+            let message = alloc::format!("the snapshot has version {version}; this gateway reads version {VERSION}");
+            return Err(RestoreError(message));
+        }
+        for raw in members.get("records").and_then(json::elements).ok_or_else(unreadable)? {
+            let record = json::members(raw).ok_or_else(unreadable)?;
+            if record.string("kind").as_deref() == Some("chunk") {
+                let (whole, index) = (number(&record, "record"), number(&record, "index"));
+                let (whole, index) = whole.zip(index).ok_or_else(unreadable)?;
+                let chunks = match cut.get_mut(&whole) {
+                    Some(chunks) => chunks,
+                    None => {
+                        cut.insert(whole, Table::new());
+                        cut.get_mut(&whole).ok_or_else(unreadable)?
+                    }
+                };
+                chunks.insert(index, record.string("text").ok_or_else(unreadable)?);
+            } else {
+                records.push(Json::from_raw(raw));
+            }
+        }
+    }
+    for chunks in cut.values() {
+        let text: String = chunks.values().map(String::as_str).collect();
+        records.push(Json::parse(&text, DEPTH).map_err(|_| unreadable())?);
+    }
+    Ok(records)
+}

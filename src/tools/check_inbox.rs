@@ -1,0 +1,75 @@
+//! check_inbox.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::call::Run;
+use crate::json::{Array, Object};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::tool::{Hints, Started, Tool};
+use crate::time::WallTime;
+
+/// The tool.
+pub(super) const TOOL: Tool = Tool {
+    name: "check_inbox",
+    title: "Check inbox",
+    description: "Lists the outcomes of async sends that have come and those still pending. Takes nothing out: read_inbox does.",
+    input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"only this agent"}},"additionalProperties":false}"#,
+    output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}}}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}}}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"},"error":{"type":"object"}}}"#,
+    hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    start,
+};
+
+fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
+    let alias = arguments.string("alias");
+    arguments.finish()?;
+    let alias = alias.as_deref();
+    expire(run);
+    if let Some(alias) = alias {
+        known(run, alias)?;
+    }
+    let (mut entries, mut pending, mut lines) = (Array::new(), Array::new(), Vec::new());
+    for entry in run.scope.inbox.entries(alias) {
+        entries.json(&entry.summary());
+        let task = entry.task_id.as_ref().map_or(String::new(), |id| format!(", task {id}"));
+        lines.push(format!("{}: {} (call {}{task})", entry.alias, entry.state, entry.call_id));
+    }
+    for waiting in run.scope.pending.values().filter(|waiting| alias.is_none_or(|alias| waiting.ticket.alias == alias)) {
+        let mut out = Object::new();
+        out.string("call_id", &waiting.ticket.call_id).string("alias", &waiting.ticket.alias);
+        out.string("since", &run.ground.wall_of(waiting.since).to_rfc3339());
+        out.optional_string("task_id", waiting.task_id.as_deref());
+        pending.json(&out.finish());
+        lines.push(format!("{}: pending (call {})", waiting.ticket.alias, waiting.ticket.call_id));
+    }
+    let lost = run.scope.inbox.take_lost(alias);
+    let mut out = Object::new();
+    out.json("entries", &entries.finish()).json("pending", &pending.finish());
+    if lost > 0 {
+        out.integer("lost", lost);
+        lines.push(format!("{lost} older entries were dropped because the inbox was full."));
+    }
+    let text = if lines.is_empty() { "The inbox is empty and nothing is pending.".to_string() } else { lines.join("\n") };
+    Ok(Started::Done(ToolResult::new(text, out)))
+}
+
+/// Drops entries whose time is up.
+pub(super) fn expire(run: &mut Run<'_>) {
+    let ttl_ms = i64::try_from(run.ground.config.inbox_ttl_ms).unwrap_or(i64::MAX);
+    run.scope.inbox.expire(WallTime(run.ground.wall().0.saturating_sub(ttl_ms)));
+}
+
+/// Whether anything may be in the box under that name.
+pub(super) fn known(run: &Run<'_>, alias: &str) -> Result<(), ToolError> {
+    let scope = &run.scope;
+    let there = scope.registry.get(alias).is_some()
+        || scope.inbox.entries(Some(alias)).next().is_some()
+        || scope.pending.values().any(|waiting| waiting.ticket.alias == alias)
+        || alias.contains("://");
+    if there {
+        return Ok(());
+    }
+    Err(ToolError::new(Code::UnknownAgent, format!("there is no agent '{alias}' and nothing came from it: see list_agents")))
+}

@@ -1,0 +1,72 @@
+//! discover_agents.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::connect_agent::check_headers;
+use crate::call::Run;
+use crate::call::directory::AskDirectory;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::tool::{Hints, Started, Tool};
+use crate::registry::Credentials;
+use crate::url::Url;
+
+/// How long a filter may be, in characters.
+const FILTER: usize = 256;
+
+/// The tool.
+pub(super) const TOOL: Tool = Tool {
+    name: "discover_agents",
+    title: "Discover agents",
+    description: "Asks an agent directory for agent cards. Connect what you find with connect_agent. With help it tells the filter syntax.",
+    input: r#"{"type":"object","properties":{"directory_url":{"type":"string","description":"needed where no default is configured"},"filter":{"type":"string","maxLength":256},"query":{"type":"string","description":"same as filter"},"limit":{"type":"integer","minimum":1},"cursor":{"type":"string","description":"next_token of the page before"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"help":{"type":"boolean"}},"additionalProperties":false}"#,
+    output: r#"{"type":"object","properties":{"agents":{"type":"array","items":{"type":"object"}},"next_token":{"type":"string"},"problems":{"type":"array","items":{"type":"object"}},"help":{"type":"object"},"error":{"type":"object"}}}"#,
+    hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
+    start,
+};
+
+fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
+    let url = arguments.string("directory_url");
+    let query = arguments.string("query");
+    let filter = arguments.string("filter").or(query);
+    let limit = arguments.integer("limit", 1);
+    let cursor = arguments.string("cursor");
+    let headers = arguments.string_map("headers").unwrap_or_default();
+    let help = arguments.boolean("help").unwrap_or(false);
+    for (name, value) in &headers {
+        run.scope.secrets.learn(name, value);
+    }
+    arguments.finish()?;
+    let invalid = |message: String| ToolError::new(Code::InvalidArgument, message);
+    let given = match url {
+        Some(text) => Url::parse(&text).map_err(|fault| invalid(format!("`directory_url` {fault}")))?,
+        None => run.ground.config.directory_url.clone().ok_or_else(|| {
+            invalid("`directory_url` is missing, and no default directory is configured: give the URL of a directory".to_string())
+        })?,
+    };
+    if filter.as_ref().is_some_and(|filter| filter.chars().count() > FILTER) {
+        return Err(invalid(format!("`filter` has more than {FILTER} characters")));
+    }
+    check_headers(&headers)?;
+    let mut asked = given.clone();
+    if let Some(page) = cursor.as_deref().and_then(|cursor| whole_page(&given, cursor)) {
+        asked = page;
+    } else {
+        let limit = limit.map(|limit| limit.to_string());
+        for (name, value) in
+            [("filter", filter), ("limit", limit), ("cursor", cursor), ("help", help.then(|| "true".to_string()))]
+        {
+            if let Some(value) = value {
+                asked = asked.with_query(name, &value);
+            }
+        }
+    }
+    let credentials = (!headers.is_empty()).then(|| Credentials { origin: given.origin(), headers });
+    AskDirectory::start(run, given, asked, credentials, help)
+}
+
+/// A cursor that is a page's whole URL, as directories with `Link` headers give it; of the same origin only.
+fn whole_page(given: &Url, cursor: &str) -> Option<Url> {
+    Url::parse(cursor).ok().filter(|page| page.origin() == given.origin())
+}

@@ -1,0 +1,49 @@
+//! get_history.
+
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use crate::call::Run;
+use crate::history::History;
+use crate::json::{Array, Object};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::tool::{Hints, Started, Tool};
+
+/// The tool.
+pub(super) const TOOL: Tool = Tool {
+    name: "get_history",
+    title: "Get history",
+    description: "Shows what was sent to a connected agent and what it answered, oldest first.",
+    input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias"},"limit":{"type":"integer","minimum":1,"description":"only the newest so many"}},"required":["agent"],"additionalProperties":false}"#,
+    output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"sent":{"type":"string"},"response":{"type":"string"},"timestamp":{"type":"string"},"context_id":{"type":"string"},"task_id":{"type":"string"},"state":{"type":"string"},"is_error":{"type":"boolean"}}}},"error":{"type":"object"}}}"#,
+    hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    start,
+};
+
+fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
+    let agent = arguments.required_string("agent");
+    let limit = arguments.integer("limit", 1).and_then(|limit| u64::try_from(limit).ok()).unwrap_or(u64::MAX);
+    arguments.finish()?;
+    let history = of(run, &agent)?;
+    let (mut entries, mut lines) = (Array::new(), Vec::new());
+    for entry in history.newest(limit) {
+        entries.json(&entry.to_json());
+        let mark = if entry.is_error { "error: " } else { "" };
+        lines.push(format!("{} sent: {}\nanswer: {mark}{}", entry.at.to_rfc3339(), entry.sent, entry.response));
+    }
+    let text = if lines.is_empty() { format!("Nothing was sent to '{agent}' yet.") } else { lines.join("\n") };
+    let mut out = Object::new();
+    out.json("entries", &entries.finish());
+    Ok(Started::Done(ToolResult::new(text.to_string(), out)))
+}
+
+/// The history of a registered alias; others have none.
+pub(super) fn of<'r>(run: &'r mut Run<'_>, alias: &str) -> Result<&'r mut History, ToolError> {
+    let unknown = || {
+        let message = format!("there is no connected agent '{alias}': only aliases have a history, see list_agents");
+        ToolError::new(Code::UnknownAgent, message)
+    };
+    run.scope.registry.get_mut(alias).map(|agent| &mut agent.history).ok_or_else(unknown)
+}
