@@ -1,7 +1,12 @@
 /** How much of a line that is too long is kept: enough to read the id of a JSON-RPC request. */
 const START_BYTES = 4096;
+
+/** More than the limit may arrive of a line that fits: the CR of its end and the byte order mark of the first line. */
+const SPARE_BYTES = 4;
+
 const LF = 0x0a;
 const CR = 0x0d;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Cuts bytes into lines at LF, and at LF only: U+2028 and other line separators are ordinary characters in JSON.
@@ -14,9 +19,8 @@ export class Lines {
   #line;
   #tooLong;
   /** The bytes of the unfinished line, in a buffer that doubles, so that a long line costs linear time. */
-  #kept = Buffer.alloc(0);
+  #kept = NOTHING;
   #length = 0;
-  #overflowing = false;
   #first = true;
 
   /**
@@ -42,25 +46,24 @@ export class Lines {
 
   /** The bytes are at their end: what is left without a line end is a line too. */
   end() {
-    if (this.#length > 0) this.#finish(Buffer.alloc(0));
+    if (this.#length > 0) this.#finish(NOTHING);
   }
 
   #keep(bytes) {
     const length = this.#length + bytes.length;
-    // One byte more than the limit may be a CR.
-    if (!this.#overflowing && length > this.#limitBytes + 1) {
-      this.#overflowing = true;
-      this.#append(bytes.subarray(0, Math.max(0, START_BYTES - this.#length)));
-      this.#kept = Buffer.from(this.#kept.subarray(0, Math.min(START_BYTES, length)));
+    if (length <= this.#limitBytes + SPARE_BYTES) {
+      this.#append(bytes);
+    } else {
+      if (this.#kept.length > START_BYTES) this.#kept = Buffer.from(this.#kept.subarray(0, START_BYTES));
+      if (this.#length < START_BYTES) this.#append(bytes.subarray(0, START_BYTES - this.#length));
     }
-    if (!this.#overflowing) this.#append(bytes);
     this.#length = length;
   }
 
   #append(bytes) {
     const length = this.#length + bytes.length;
     if (length > this.#kept.length) {
-      const grown = Buffer.allocUnsafe(Math.max(length, Math.min(2 * this.#kept.length, this.#limitBytes + 1)));
+      const grown = Buffer.allocUnsafe(Math.max(length, Math.min(2 * this.#kept.length, this.#limitBytes + SPARE_BYTES)));
       this.#kept.copy(grown, 0, 0, this.#length);
       this.#kept = grown;
     }
@@ -69,14 +72,14 @@ export class Lines {
 
   #finish(rest) {
     let bytes = rest;
+    let length = rest.length;
     if (this.#length > 0) {
       this.#keep(rest);
-      bytes = this.#overflowing ? this.#kept : this.#kept.subarray(0, this.#length);
+      length = this.#length;
+      bytes = this.#kept.subarray(0, length);
+      this.#kept = NOTHING;
+      this.#length = 0;
     }
-    let length = Math.max(this.#length, rest.length);
-    this.#kept = Buffer.alloc(0);
-    this.#length = 0;
-    this.#overflowing = false;
     if (bytes.length === length && bytes[length - 1] === CR) bytes = bytes.subarray(0, --length);
     if (this.#first) {
       this.#first = false;
@@ -90,6 +93,6 @@ export class Lines {
       return;
     }
     const text = bytes.toString("utf8");
-    if (/\S/.test(text)) this.#line(text);
+    if (/[^ \t\r]/.test(text)) this.#line(text);
   }
 }
