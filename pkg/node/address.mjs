@@ -64,13 +64,12 @@ const lists = {};
  * @param {boolean} allowPrivate whether this machine and private networks may be reached
  */
 export function isRefused(address, allowPrivate) {
-  const [bare] = address.split("%");
-  const family = net.isIPv6(bare) ? "ipv6" : "ipv4";
+  const family = net.isIPv6(address) ? "ipv6" : "ipv4";
   lists.always ??= blockList(ALWAYS_REFUSED);
-  if (lists.always.check(bare, family)) return true;
+  if (lists.always.check(address, family)) return true;
   if (allowPrivate) return false;
   lists.private ??= blockList(PRIVATE);
-  return lists.private.check(bare, family);
+  return lists.private.check(address, family);
 }
 
 /** The error for a host that is not to be reached. @param {string} host */

@@ -14,10 +14,10 @@ const CANCEL_MS = 2000;
  * what a model's host does.
  *
  * @param {import("node:tty").WriteStream} output
- * @param {{ pace_ms?: number }} options how fast the agent works
+ * @param {{ pace_ms?: number, program?: string }} options how fast the agent works, and the gateway's program
  * @returns {Promise<number>} the exit code: 1 if a step failed
  */
-export async function runDemo(output, options = {}) {
+export async function runDemo(output, { program = PROGRAM, ...options } = {}) {
   const show = new Show(output);
   const states = new Map();
   const agent = new DemoAgent({ ...options, onState: (task) => states.set(task.id, task.state) });
@@ -27,7 +27,7 @@ export async function runDemo(output, options = {}) {
     show.step("an example agent");
     const url = await agent.listen();
     show.line("agent", `${agent.card.name} listens at ${url}`);
-    client = new DemoClient(PROGRAM);
+    client = new DemoClient(program);
     await converse({ client, show, url, states });
     show.step("the end");
     const code = await client.close();

@@ -180,7 +180,6 @@ class Exchange {
     const coding = contentCoding(response.headers["content-encoding"]);
     response.on("error", (error) => this.#fail(error));
     this.#report.head(response.statusCode, headersOf(response, coding));
-    if (this.#done) return;
     if (coding === "") {
       response.on("data", (bytes) => this.#bytes(bytes));
       response.on("end", () => this.#end());

@@ -41,6 +41,20 @@ test("outputs are done in their order, whichever inputs come in meanwhile", () =
   assert.deepEqual(core.inputs.map(({ type }) => type), ["open", "message", "message"]);
 });
 
+test("a peer that answers each message with another one does not pile up calls", () => {
+  const core = new FakeCore((input) => {
+    if (input.type === "message") core.say({ type: "message", peer: 1, text: String(Number(input.text) + 1) });
+  });
+  const host = new Host(core, { fetch: () => {} });
+  let last;
+  host.open(1, "stdio", (text) => {
+    last = text;
+    if (text !== "20000") host.message(1, text);
+  });
+  host.message(1, "0");
+  assert.equal(last, "20000");
+});
+
 test("what becomes of a fetch reaches the core, and nothing after its end or its abort", () => {
   const { fetch, requests } = network();
   const core = new FakeCore((input) => {

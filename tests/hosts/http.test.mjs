@@ -85,6 +85,7 @@ test("each kind of failure has its cause", async (t) => {
     [junk, "protocol"],
     [half, "reset"],
     [plain.replace("http:", "https:"), "tls"],
+    [closed.replace("http:", "https:"), "tls"],
     ["http://169.254.169.254/latest/meta-data", "blocked"],
     ["http://[fe80::1]/", "blocked"],
     ["http://[::ffff:169.254.1.1]/", "blocked"],
