@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { Lines } from "./lines.mjs";
 
 /** No step of the demo takes longer than this when all is well. */
-const PATIENCE_MS = 6000;
+const PATIENCE_MS = 10_000;
 
 /** A small MCP client that starts a server and talks to it over stdio. */
 export class DemoClient {

@@ -1,8 +1,8 @@
 /** Bytes that may wait for a reader of the log. A host that never reads stderr must cost no memory without bound. */
 const QUEUE_BYTES = 1 << 20;
 
-/** Levels that are for those who look into one run: they are in the trace. */
-const QUIET = new Set(["debug"]);
+/** Ordinary life is in the trace, not here: many hosts show whatever is on stderr as errors. */
+const QUIET = new Set(["debug", "info"]);
 
 /** The log: words and notices on stderr, which carries no protocol. */
 export class Log {

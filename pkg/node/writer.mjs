@@ -19,7 +19,7 @@ export class LineWriter {
    * @param {{ queueBytes?: number, onFull?: () => void, onDrained?: () => void, onBroken?: () => void }} options
    *   `onBroken` is told once that the reader is gone
    */
-  constructor(stream, { queueBytes = 64 << 20, onFull = () => {}, onDrained = () => {}, onBroken = () => {} } = {}) {
+  constructor(stream, { queueBytes = 16 << 20, onFull = () => {}, onDrained = () => {}, onBroken = () => {} } = {}) {
     this.#stream = stream;
     this.#queueBytes = queueBytes;
     this.#onFull = onFull;
