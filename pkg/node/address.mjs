@@ -89,7 +89,10 @@ export function guardedLookup(allowPrivate, resolve = process.getBuiltinModule("
     resolve(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error);
       const allowed = found.filter(({ address }) => !isRefused(address, allowPrivate));
-      if (allowed.length === 0) return callback(found.length === 0 ? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }) : refusal(host));
+      if (allowed.length === 0)
+        return callback(
+          found.length === 0 ? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }) : refusal(host),
+        );
       if (options.all) callback(null, allowed);
       else callback(null, allowed[0].address, allowed[0].family);
     });

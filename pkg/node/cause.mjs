@@ -52,7 +52,9 @@ export function failure(error, { handshaking = false, short = false } = {}) {
   const first = error.errors?.[0] ?? error;
   const cause = causeOf(first, handshaking, short);
   // OpenSSL's message names source files; its reason is what a person can use.
-  const words = short ? "the body is shorter than its Content-Length" : ((first.library && first.reason) || first.message || String(first));
+  const words = short
+    ? "the body is shorter than its Content-Length"
+    : (first.library && first.reason) || first.message || String(first);
   return { cause, detail: words.replace(/\s+/g, " ").slice(0, DETAIL_CHARACTERS) };
 }
 
@@ -64,7 +66,8 @@ function causeOf(error, handshaking, short) {
   if (error.syscall === "connect") return "refused";
   if (TLS.has(code) || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_") || handshaking) return "tls";
   // Node's names for broken HTTP, for broken gzip and deflate, and for broken brotli.
-  if (short || code === PROTOCOL || code.startsWith("HPE_") || code.startsWith("Z_") || code.startsWith("ERR__ERROR_")) return "protocol";
+  if (short || code === PROTOCOL || code.startsWith("HPE_") || code.startsWith("Z_") || code.startsWith("ERR__ERROR_"))
+    return "protocol";
   if (LOST.has(code)) return "reset";
   return "other";
 }

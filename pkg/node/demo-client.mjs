@@ -17,7 +17,11 @@ export class DemoClient {
   /** @param {string} program a JavaScript file @param {string[]} words its arguments */
   constructor(program, words = []) {
     this.#child = spawn(process.execPath, [program, ...words], { stdio: ["pipe", "pipe", "pipe"] });
-    const lines = new Lines(32 << 20, (text) => this.#take(text), () => {});
+    const lines = new Lines(
+      32 << 20,
+      (text) => this.#take(text),
+      () => {},
+    );
     this.#child.stdout.on("data", (chunk) => lines.push(chunk));
     this.#child.stderr.on("data", (chunk) => (this.#stderr = (this.#stderr + chunk).slice(-2000)));
     this.#child.stdin.on("error", () => {});
@@ -37,7 +41,10 @@ export class DemoClient {
     const id = this.#nextId;
     this.#nextId += 1;
     const answer = new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer to ${method} within ${PATIENCE_MS / 1000} s. ${this.#stderr}`)), PATIENCE_MS);
+      const timer = setTimeout(
+        () => reject(new Error(`no answer to ${method} within ${PATIENCE_MS / 1000} s. ${this.#stderr}`)),
+        PATIENCE_MS,
+      );
       const settle = (done) => (value) => {
         clearTimeout(timer);
         this.#waiting.delete(id);

@@ -49,7 +49,13 @@ export class DemoTask {
   /** A new state, with words about it. @param {string} state without its prefix @param {string} [text] */
   become(state, text) {
     if (this.isTerminal) return;
-    const message = { messageId: randomUUID(), role: "ROLE_AGENT", taskId: this.id, contextId: this.contextId, parts: [{ text }] };
+    const message = {
+      messageId: randomUUID(),
+      role: "ROLE_AGENT",
+      taskId: this.id,
+      contextId: this.contextId,
+      parts: [{ text }],
+    };
     this.#status = { state: `TASK_STATE_${state}`, timestamp: new Date().toISOString(), ...(text !== undefined && { message }) };
     this.#tell({ statusUpdate: { taskId: this.id, contextId: this.contextId, status: this.#status } });
   }
@@ -61,7 +67,15 @@ export class DemoTask {
     const known = this.#artifacts.find((artifact) => artifact.artifactId === artifactId);
     if (known) known.parts.push(...parts);
     else this.#artifacts.push({ artifactId, parts: [...parts] });
-    this.#tell({ artifactUpdate: { taskId: this.id, contextId: this.contextId, artifact: { artifactId, parts }, append: known !== undefined, lastChunk } });
+    this.#tell({
+      artifactUpdate: {
+        taskId: this.id,
+        contextId: this.contextId,
+        artifact: { artifactId, parts },
+        append: known !== undefined,
+        lastChunk,
+      },
+    });
   }
 
   /** Stops the work. */

@@ -36,7 +36,8 @@ export async function runDemo(output, { program = PROGRAM, pace_ms = PACE_MS } =
     const code = await client.close();
     if (code !== 0) throw new Error(`the gateway ended with code ${code}`);
     show.line("gateway", "ended when its client left");
-    show.end(`All of it took ${((performance.now() - started) / 1000).toFixed(1)} s. To talk to agents of your own, put this into your MCP host's mcp.json:\n\n${mcpJson()}`);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    show.end(`All of it took ${seconds} s. For agents of your own, put this into your MCP host's mcp.json:\n\n${mcpJson()}`);
     return 0;
   } catch (error) {
     show.end(`The step "${show.current}" failed: ${error.message}`);
@@ -66,7 +67,11 @@ async function converse({ client, show, url, states }) {
   };
 
   show.step("an MCP client meets the gateway");
-  const hello = await client.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "narrows-demo", version: "1" } });
+  const hello = await client.request("initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "narrows-demo", version: "1" },
+  });
   client.notify("notifications/initialized");
   show.line("gateway", `${hello.serverInfo.name} ${hello.serverInfo.version}, MCP ${hello.protocolVersion}`);
   const { tools } = await client.request("tools/list", {});
@@ -92,7 +97,10 @@ async function converse({ client, show, url, states }) {
   show.step("what the gateway knows");
   const { structuredContent } = await call("list_agents", {});
   for (const { alias, health, url: at } of structuredContent.agents) show.line("gateway", `${alias} at ${at} is ${health}`);
-  expect(structuredContent.agents.some(({ alias, health }) => alias === "bistro" && health === "healthy"), "bistro should be healthy");
+  expect(
+    structuredContent.agents.some(({ alias, health }) => alias === "bistro" && health === "healthy"),
+    "bistro should be healthy",
+  );
 }
 
 /** Sends something long, cancels the MCP request after two reports, and waits for the agent's task to be canceled. */

@@ -184,7 +184,11 @@ class Exchange {
       response.on("data", (bytes) => this.#bytes(bytes));
       response.on("end", () => this.#end());
     } else if (isKnown(coding)) {
-      decode(response, coding, { data: (bytes) => this.#bytes(bytes), end: () => this.#end(), error: (error) => this.#fail(error) });
+      decode(response, coding, {
+        data: (bytes) => this.#bytes(bytes),
+        end: () => this.#end(),
+        error: (error) => this.#fail(error),
+      });
     } else {
       this.#fail(protocolError("the content coding is not one that was offered"));
     }

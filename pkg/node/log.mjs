@@ -20,14 +20,19 @@ export class Log {
     this.#write(`narrows: ${text}`);
   }
 
-  /** A structured event: one line of JSON, or a readable line on a terminal. @param {{ level: string, event: string, fields: object }} notice */
+  /**
+   * A structured event: one line of JSON, or a readable line on a terminal.
+   * @param {{ level: string, event: string, fields: object }} notice
+   */
   notice({ level, event, fields }) {
     if (QUIET.has(level)) return;
     if (!this.#stream.isTTY) {
       this.#write(JSON.stringify({ level, event, ...fields }));
       return;
     }
-    const words = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+    const words = Object.entries(fields).map(
+      ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+    );
     this.#write([`narrows: ${level}: ${event}`, ...words].join(" "));
   }
 

@@ -54,7 +54,8 @@ export async function serve({ config, trace }) {
   // From here on stdout carries the protocol alone: what anything else prints goes to stderr.
   process.stdout.write = process.stderr.write.bind(process.stderr);
   if (process.stdin.isTTY) {
-    log.say(`waiting for MCP messages on stdin. An MCP host starts this command by its mcp.json:\n  ${mcpJson()}\nTo see it work: narrows demo. To end it: Ctrl-C.`);
+    log.say(`waiting for MCP messages on stdin. An MCP host starts this command by its mcp.json:\n  ${mcpJson()}`);
+    log.say("to see it work: narrows demo. To end it: Ctrl-C.");
   }
   return Promise.race([served.then(() => EXIT_OK), broken]);
 }

@@ -13,6 +13,10 @@ const FLUSH_MS = 400;
 /** Header lines of the framing that language servers use. JSON-RPC over MCP's stdio is one message per line. */
 const HEADER_LINE = /^content-(length|type)\s*:/i;
 
+const HEADER_HINT =
+  "the client frames messages with Content-Length headers, as language servers do. " +
+  "MCP over stdio is one JSON message per line: the header lines are ignored.";
+
 /**
  * Serves MCP over stdio (MCP 2025-11-25, Transports, stdio): one message per line, until the client closes its end,
  * goes away, or the process is told to end.
@@ -42,9 +46,7 @@ export async function serveStdio(host, { input, output, messageBytes, signal, sa
     messageBytes,
     (text) => {
       if (!HEADER_LINE.test(text)) return host.message(PEER, text);
-      if (!headerSeen) {
-        say("the client frames messages with Content-Length headers, as language servers do. MCP over stdio is one JSON message per line: the header lines are ignored.");
-      }
+      if (!headerSeen) say(HEADER_HINT);
       headerSeen = true;
     },
     (start, bytes) => host.messageTooLong(PEER, start, bytes),

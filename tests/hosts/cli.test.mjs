@@ -27,7 +27,8 @@ async function started(t, words, environment) {
 test("--help and --version say what they should and serve nothing", async (t) => {
   const help = new Command(t, ["--help"]);
   assert.equal(await help.exit(), 0);
-  for (const word of ["narrows demo", "--config FILE", "--trace FILE", "--version", "A2A_GATEWAY_NAME", "mcpServers"]) assert.ok(help.stdout.includes(word), word);
+  for (const word of ["narrows demo", "--config FILE", "--trace FILE", "--version", "A2A_GATEWAY_NAME", "mcpServers"])
+    assert.ok(help.stdout.includes(word), word);
   const version = new Command(t, ["--version"]);
   assert.equal(await version.exit(), 0);
   const { version: expected } = JSON.parse(readFileSync(new URL("../../pkg/package.json", import.meta.url), "utf8"));
@@ -46,7 +47,10 @@ test("bad usage is one sentence and exit code 2", async (t) => {
     [["--config", missing], /none\.json cannot be read/],
     [["--config", file(t, "a.json", "{ not json")], /a\.json is not JSON/],
     [["--config", file(t, "b.json", "[1]")], /b\.json must hold one JSON object/],
-    [["--config", file(t, "c.json", '{"external_agents":[{"name":"a","url":"http://a.test/${NARROWS_TEST_UNSET}"}]}')], /external_agents\[0\]\.url.*NARROWS_TEST_UNSET/],
+    [
+      ["--config", file(t, "c.json", '{"external_agents":[{"name":"a","url":"http://a.test/${NARROWS_TEST_UNSET}"}]}')],
+      /external_agents\[0\]\.url.*NARROWS_TEST_UNSET/,
+    ],
     [["--trace", join(missing, "t.jsonl")], /trace cannot be written/],
   ];
   for (const [words, sentence] of cases) {
@@ -82,7 +86,9 @@ test("messages are read however they arrive, and noise between them is survived"
   }
   await command.answer("é🙂");
   command.raw("\n\r\n  \nnot json\n{broken\nnull\n123\n\u0000\u0001\nINFO {}\n");
-  command.raw('{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n{"jsonrpc":"2.0","id":3,"meth');
+  command.raw(
+    '{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n{"jsonrpc":"2.0","id":3,"meth',
+  );
   await command.answer(2);
   command.raw('od":"ping"}\n');
   await command.answer(3);
@@ -104,7 +110,9 @@ test("Content-Length framing is explained on stderr, and answered", async (t) =>
 
 test("a message of 33 MiB is refused by its id, and the session goes on", async (t) => {
   const { command } = await started(t, []);
-  command.raw(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"`);
+  command.raw(
+    `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"`,
+  );
   command.raw(Buffer.alloc(33 << 20, "y"));
   command.raw('"}}}\n{"jsonrpc":"2.0","id":8,"method":"ping"}\n');
   await command.answer(8);
@@ -130,13 +138,22 @@ async function withCallInFlight(t) {
   });
   const { command } = await started(t, []);
   await command.call(1, "connect_agent", { alias: "mute", agent_url: origin });
-  command.send({ id: 2, method: "tools/call", params: { name: "send_message", arguments: { agent: "mute", message: "hello?" } } });
+  command.send({
+    id: 2,
+    method: "tools/call",
+    params: { name: "send_message", arguments: { agent: "mute", message: "hello?" } },
+  });
   const request = await arrival;
   return { command, closed: once(request.socket, "close") };
 }
 
 test("when the client leaves or the process is told to end, calls in flight end with it, with code 0", async (t) => {
-  for (const end of [(command) => command.leave(), (command) => command.child.kill("SIGTERM"), (command) => command.child.kill("SIGINT"), (command) => command.child.stdout.destroy()]) {
+  for (const end of [
+    (command) => command.leave(),
+    (command) => command.child.kill("SIGTERM"),
+    (command) => command.child.kill("SIGINT"),
+    (command) => command.child.stdout.destroy(),
+  ]) {
     const { command, closed } = await withCallInFlight(t);
     const since = performance.now();
     end(command);
@@ -152,7 +169,10 @@ test("the trace holds every input, for its owner alone", async (t) => {
   const { command } = await started(t, ["--trace", trace]);
   command.leave();
   assert.equal(await command.exit(), 0);
-  const lines = readFileSync(trace, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const lines = readFileSync(trace, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   assert.ok(lines.length >= 4);
   assert.ok(readFileSync(trace, "utf8").includes("initialize"));
   assert.equal(statSync(trace).mode & 0o777, 0o600);
@@ -168,7 +188,14 @@ async function demo(options) {
 test("the demo shows a conversation and succeeds", async () => {
   const { code, text } = await demo();
   assert.equal(code, 0, text);
-  for (const words of [/tools: .*send_message/, /mushroom risotto/, /For how many, and when\?/, /A table is booked: Four people, at eight\./, /Called off\. \(state: canceled\)/, /bistro at http.* is healthy/]) {
+  for (const words of [
+    /tools: .*send_message/,
+    /mushroom risotto/,
+    /For how many, and when\?/,
+    /A table is booked: Four people, at eight\./,
+    /Called off\. \(state: canceled\)/,
+    /bistro at http.* is healthy/,
+  ]) {
     assert.match(text, words);
   }
   assert.ok(!text.includes("\u001b"), "no colours where there is no terminal");

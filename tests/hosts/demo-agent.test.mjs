@@ -9,10 +9,17 @@ async function agentAt(t, options) {
   const url = await agent.listen();
   const call = async (method, params) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: "x", method, params });
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json", "a2a-version": "1.0" }, body });
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", "a2a-version": "1.0" },
+      body,
+    });
     const text = await response.text();
     if (response.headers.get("content-type") !== "text/event-stream") return JSON.parse(text);
-    return text.split("\n\n").filter(Boolean).map((event) => JSON.parse(event.slice("data: ".length)).result);
+    return text
+      .split("\n\n")
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.slice("data: ".length)).result);
   };
   const message = (text, rest) => ({ message: { messageId: "m", role: "ROLE_USER", parts: [{ text }], ...rest } });
   return { url, call, message };
@@ -27,9 +34,20 @@ test("the card names the agent's own address", async (t) => {
 test("the menu streams in pieces of one artifact", async (t) => {
   const { call, message } = await agentAt(t);
   const events = await call("SendStreamingMessage", message("hello"));
-  assert.deepEqual(events.map((event) => Object.keys(event)[0]), ["task", "statusUpdate", "artifactUpdate", "artifactUpdate", "artifactUpdate", "artifactUpdate", "statusUpdate"]);
+  assert.deepEqual(
+    events.map((event) => Object.keys(event)[0]),
+    ["task", "statusUpdate", "artifactUpdate", "artifactUpdate", "artifactUpdate", "artifactUpdate", "statusUpdate"],
+  );
   const pieces = events.filter(({ artifactUpdate }) => artifactUpdate).map(({ artifactUpdate }) => artifactUpdate);
-  assert.deepEqual(pieces.map(({ append, lastChunk }) => [append, lastChunk]), [[false, false], [true, false], [true, false], [true, true]]);
+  assert.deepEqual(
+    pieces.map(({ append, lastChunk }) => [append, lastChunk]),
+    [
+      [false, false],
+      [true, false],
+      [true, false],
+      [true, true],
+    ],
+  );
   assert.match(pieces.map(({ artifact }) => artifact.parts[0].text).join(""), /^Tonight there is .*tart\.$/);
   assert.equal(events.at(-1).statusUpdate.status.state, "TASK_STATE_COMPLETED");
 });
@@ -48,7 +66,10 @@ test("a banquet can be followed, read and called off", async (t) => {
   const { url, call, message } = await agentAt(t, { pace_ms: 1000 });
   const { result } = await call("SendMessage", { ...message("a banquet"), configuration: { returnImmediately: true } });
   const { id } = result.task;
-  const following = await fetch(url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id } }) });
+  const following = await fetch(url, {
+    method: "POST",
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id } }),
+  });
   assert.equal((await call("GetTask", { id })).result.id, id);
   assert.equal((await call("CancelTask", { id })).result.status.state, "TASK_STATE_CANCELED");
   assert.equal((await call("CancelTask", { id })).error.code, -32002);

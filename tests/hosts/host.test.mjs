@@ -15,13 +15,25 @@ function network() {
   return { fetch, requests };
 }
 
-const fetchOutput = (exchange, rest = {}) => ({ type: "fetch", exchange, method: "GET", url: `http://a.test/${exchange}`, headers: [["A", "b"]], ...rest });
+const fetchOutput = (exchange, rest = {}) => ({
+  type: "fetch",
+  exchange,
+  method: "GET",
+  url: `http://a.test/${exchange}`,
+  headers: [["A", "b"]],
+  ...rest,
+});
 
 test("outputs are done in their order, whichever inputs come in meanwhile", () => {
   const done = [];
   const core = new FakeCore((input) => {
     if (input.type === "message" && input.text === "first") {
-      core.say({ type: "message", peer: 1, text: "a" }, fetchOutput(7), { type: "notice", level: "info", event: "e", fields: { x: 1 } }, { type: "message", peer: 1, text: "b" });
+      core.say(
+        { type: "message", peer: 1, text: "a" },
+        fetchOutput(7),
+        { type: "notice", level: "info", event: "e", fields: { x: 1 } },
+        { type: "message", peer: 1, text: "b" },
+      );
     }
     if (input.type === "message" && input.text === "inner") core.say({ type: "message", peer: 1, text: "c" });
   });
@@ -38,7 +50,10 @@ test("outputs are done in their order, whichever inputs come in meanwhile", () =
   });
   host.message(1, "first");
   assert.deepEqual(done, ["a", "fetch http://a.test/7", "notice e 1", "b", "c"]);
-  assert.deepEqual(core.inputs.map(({ type }) => type), ["open", "message", "message"]);
+  assert.deepEqual(
+    core.inputs.map(({ type }) => type),
+    ["open", "message", "message"],
+  );
 });
 
 test("a peer that answers each message with another one does not pile up calls", () => {
@@ -107,7 +122,10 @@ test("one timer wakes the core at its deadline, and follows it when it moves", (
   core.deadline = 1750; // brought forward
   host.message(1, "x");
   pass(50);
-  assert.deepEqual(core.told("tick").map((tick) => tick.now), [1750]);
+  assert.deepEqual(
+    core.told("tick").map((tick) => tick.now),
+    [1750],
+  );
   pass(10_000);
   assert.equal(core.told("tick").length, 1);
   core.deadline = now + 2 ** 40; // further than a timer reaches: not at once
@@ -129,13 +147,21 @@ test("a deadline that is not met by its tick is asked for again", (t) => {
   t.mock.timers.tick(10);
   now = 10;
   t.mock.timers.tick(1);
-  assert.deepEqual(core.told("tick").map((tick) => tick.now), [9, 10]);
+  assert.deepEqual(
+    core.told("tick").map((tick) => tick.now),
+    [9, 10],
+  );
 });
 
 test("a writer that throws costs its message, not the rest", () => {
   const notices = [];
   const core = new FakeCore((input) => {
-    if (input.type === "message") core.say({ type: "message", peer: 1, text: "bad" }, { type: "message", peer: 9, text: "to nobody" }, { type: "message", peer: 2, text: "good" });
+    if (input.type === "message")
+      core.say(
+        { type: "message", peer: 1, text: "bad" },
+        { type: "message", peer: 9, text: "to nobody" },
+        { type: "message", peer: 2, text: "good" },
+      );
   });
   const host = new Host(core, { fetch: () => {}, onNotice: (notice) => notices.push(notice) });
   const got = [];
@@ -182,19 +208,30 @@ test("when the core breaks everything stops and is said once", (t) => {
   t.mock.timers.tick(2 ** 31);
   assert.deepEqual(deaths, ["panicked at the disco"]);
   assert.ok(requests[0].aborted);
-  assert.deepEqual(core.inputs.map(({ type }) => type), ["open", "message"]);
+  assert.deepEqual(
+    core.inputs.map(({ type }) => type),
+    ["open", "message"],
+  );
 });
 
 test("stopping closes peers, aborts what runs, and lets the last requests end", async () => {
   const { fetch, requests } = network();
   const core = new FakeCore((input) => {
     if (input.type === "open") core.say(fetchOutput(1), fetchOutput(2));
-    if (input.type === "closed") core.say({ type: "abort", exchange: 1 }, fetchOutput(3, { method: "POST" }), { type: "message", peer: 1, text: "too late" });
+    if (input.type === "closed")
+      core.say({ type: "abort", exchange: 1 }, fetchOutput(3, { method: "POST" }), {
+        type: "message",
+        peer: 1,
+        text: "too late",
+      });
   });
   const host = new Host(core, { fetch });
   host.open(1, "a", () => assert.fail("a peer that left was written to"));
   const stopped = host.stop(60_000);
-  assert.deepEqual(requests.map(({ aborted }) => aborted), [true, true, false]);
+  assert.deepEqual(
+    requests.map(({ aborted }) => aborted),
+    [true, true, false],
+  );
   assert.equal(core.freed, false);
   requests[2].report.head(200, []);
   requests[2].report.end();

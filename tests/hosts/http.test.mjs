@@ -21,16 +21,20 @@ function round(http, request) {
     const seen = {};
     const pieces = [];
     const done = (last) => resolve({ ...seen, body: Buffer.concat(pieces).toString("utf8"), ...last });
-    http.fetch({ method: "GET", headers: [], ...request }, {
-      head: (status, headers) => Object.assign(seen, { status, headers }),
-      body: (bytes) => pieces.push(bytes),
-      end: () => done({ ended: true }),
-      failed: (cause, detail) => done({ cause, detail }),
-    });
+    http.fetch(
+      { method: "GET", headers: [], ...request },
+      {
+        head: (status, headers) => Object.assign(seen, { status, headers }),
+        body: (bytes) => pieces.push(bytes),
+        end: () => done({ ended: true }),
+        failed: (cause, detail) => done({ cause, detail }),
+      },
+    );
   });
 }
 
-const post = (http, url, body = "{}") => round(http, { method: "POST", url, headers: [["Content-Type", "application/json"]], body });
+const post = (http, url, body = "{}") =>
+  round(http, { method: "POST", url, headers: [["Content-Type", "application/json"]], body });
 
 test("a request goes out as it was given, and its answer comes back as it was sent", async (t) => {
   let got;
@@ -39,24 +43,39 @@ test("a request goes out as it was given, and its answer comes back as it was se
     request.on("data", (bytes) => (body += bytes));
     request.on("end", () => {
       got = { method: request.method, url: request.url, raw: request.rawHeaders, body };
-      response.writeHead(201, [["X-Two", "a"], ["x-two", "b"], ["Content-Type", "text/plain"]].flat());
+      response.writeHead(
+        201,
+        [
+          ["X-Two", "a"],
+          ["x-two", "b"],
+          ["Content-Type", "text/plain"],
+        ].flat(),
+      );
       response.end("é🙂");
     });
   });
   const seen = await round(client(t), {
     method: "POST",
     url: `${origin}/a/%2E%2E/b%2Fc?x=%20&y`,
-    headers: [["Authorization", "Bearer t"], ["X-Mine", "1"], ["x-mine", "2"]],
-    body: "{\"é\":1}",
+    headers: [
+      ["Authorization", "Bearer t"],
+      ["X-Mine", "1"],
+      ["x-mine", "2"],
+    ],
+    body: '{"é":1}',
   });
   assert.equal(got.method, "POST");
   assert.equal(got.url, "/a/%2E%2E/b%2Fc?x=%20&y", "no escaped dot is resolved");
-  assert.equal(got.body, "{\"é\":1}");
+  assert.equal(got.body, '{"é":1}');
   const pairs = got.raw.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${got.raw[i + 1]}`] : []));
   assert.deepEqual(pairs.slice(0, 4), [`Host: ${origin.slice(7)}`, "Authorization: Bearer t", "X-Mine: 1", "x-mine: 2"]);
   assert.ok(pairs.includes("Content-Length: 8"));
   assert.equal(seen.status, 201);
-  assert.deepEqual(seen.headers.slice(0, 3), [["X-Two", "a"], ["x-two", "b"], ["Content-Type", "text/plain"]]);
+  assert.deepEqual(seen.headers.slice(0, 3), [
+    ["X-Two", "a"],
+    ["x-two", "b"],
+    ["Content-Type", "text/plain"],
+  ]);
   assert.deepEqual([seen.body, seen.ended], ["é🙂", true]);
 });
 
@@ -104,7 +123,10 @@ test("a request that Node refuses is a failure, told after fetch returned", asyn
   const http = client(t);
   let returned = false;
   const failed = new Promise((resolve) => {
-    http.fetch({ method: "GET", url: "http://127.0.0.1:1/", headers: [["X-Bad", "a\nb"]] }, { failed: (cause) => resolve([cause, returned]) });
+    http.fetch(
+      { method: "GET", url: "http://127.0.0.1:1/", headers: [["X-Bad", "a\nb"]] },
+      { failed: (cause) => resolve([cause, returned]) },
+    );
     returned = true;
   });
   assert.deepEqual(await failed, ["other", true]);
@@ -114,14 +136,21 @@ test("names are resolved once, and addresses that may not be reached are left ou
   const origin = await httpServer(t, (request, response) => response.end("here"));
   const port = new URL(origin).port;
   const table = {
-    "both.test": [{ address: "169.254.169.254", family: 4 }, { address: "127.0.0.1", family: 4 }],
+    "both.test": [
+      { address: "169.254.169.254", family: 4 },
+      { address: "127.0.0.1", family: 4 },
+    ],
     "metadata.test": [{ address: "169.254.169.254", family: 4 }],
     "zone.test": [{ address: "fe80::1%eth0", family: 6 }],
     "private.test": [{ address: "127.0.0.1", family: 4 }],
     "shared.test": [{ address: "100.64.0.1", family: 4 }],
   };
   const resolve = (host, options, callback) =>
-    process.nextTick(() => (table[host] ? callback(null, table[host]) : callback(Object.assign(new Error("no"), { code: "EAI_AGAIN", syscall: "getaddrinfo" }))));
+    process.nextTick(() =>
+      table[host]
+        ? callback(null, table[host])
+        : callback(Object.assign(new Error("no"), { code: "EAI_AGAIN", syscall: "getaddrinfo" })),
+    );
   const http = client(t, { resolve });
   assert.equal((await round(http, { url: `http://both.test:${port}/` })).body, "here");
   assert.equal((await round(http, { url: "http://metadata.test/" })).cause, "blocked");
@@ -153,8 +182,12 @@ test("a body shorter than promised is a protocol failure, a broken stream a rese
   const http = client(t);
   const short = await tcpServer(t, (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
   const cut = await tcpServer(t, (socket) => socket.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"));
-  const bad = await tcpServer(t, (socket) => socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"));
-  const rude = await tcpServer(t, (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", () => setTimeout(() => socket.resetAndDestroy(), 20)));
+  const bad = await tcpServer(t, (socket) =>
+    socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"),
+  );
+  const rude = await tcpServer(t, (socket) =>
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", () => setTimeout(() => socket.resetAndDestroy(), 20)),
+  );
   const open = await tcpServer(t, (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nwhole"));
   const of = async (url) => {
     const { status, body, cause, ended } = await round(http, { url });
@@ -170,7 +203,11 @@ test("a body shorter than promised is a protocol failure, a broken stream a rese
 test("a switch of protocols that nobody asked for is a protocol failure", async (t) => {
   let closed;
   const gone = new Promise((resolve) => (closed = resolve));
-  const origin = await tcpServer(t, (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"), (socket) => socket.on("close", closed));
+  const origin = await tcpServer(
+    t,
+    (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+    (socket) => socket.on("close", closed),
+  );
   assert.equal((await round(client(t), { url: origin })).cause, "protocol");
   await gone;
 });
@@ -192,13 +229,18 @@ test("content codings are undone, and what described them is gone", async (t) =>
   const origin = await httpServer(t, (request, response) => {
     const name = request.url.slice(1);
     const bytes = encodings[name](text);
-    response.writeHead(200, { "content-encoding": name === "bare" ? "deflate" : name, "content-length": bytes.length, "x-kept": "1" }).end(bytes);
+    response
+      .writeHead(200, { "content-encoding": name === "bare" ? "deflate" : name, "content-length": bytes.length, "x-kept": "1" })
+      .end(bytes);
   });
   const http = client(t);
   for (const name of Object.keys(encodings)) {
     const seen = await round(http, { url: `${origin}/${name}` });
     assert.ok(seen.body === text, name);
-    assert.deepEqual(seen.headers.map(([header]) => header.toLowerCase()).filter((header) => /^content-|^x-/.test(header)), ["x-kept"]);
+    assert.deepEqual(
+      seen.headers.map(([header]) => header.toLowerCase()).filter((header) => /^content-|^x-/.test(header)),
+      ["x-kept"],
+    );
   }
 });
 
@@ -220,7 +262,10 @@ test("broken, unknown and stacked content codings are protocol failures, empty b
   for (const path of ["/broken", "/short", "/unknown", "/stacked", "/inherited"]) {
     assert.equal((await round(http, { url: origin + path })).cause, "protocol", path);
   }
-  assert.deepEqual([(await round(http, { url: `${origin}/empty` })).ended, (await round(http, { url: `${origin}/identity` })).body], [true, "plain"]);
+  assert.deepEqual(
+    [(await round(http, { url: `${origin}/empty` })).ended, (await round(http, { url: `${origin}/identity` })).body],
+    [true, "plain"],
+  );
 });
 
 test("what a server flushed through gzip arrives at once", async (t) => {
@@ -235,14 +280,17 @@ test("what a server flushed through gzip arrives at once", async (t) => {
   });
   const seen = [];
   await new Promise((resolve) => {
-    client(t).fetch({ method: "GET", url: origin, headers: [] }, {
-      head: () => {},
-      body: (bytes) => {
-        seen.push(Buffer.from(bytes).toString());
-        if (seen.length === 1) more();
+    client(t).fetch(
+      { method: "GET", url: origin, headers: [] },
+      {
+        head: () => {},
+        body: (bytes) => {
+          seen.push(Buffer.from(bytes).toString());
+          if (seen.length === 1) more();
+        },
+        end: resolve,
       },
-      end: resolve,
-    });
+    );
   });
   assert.deepEqual(seen, ["data: one\n\n", "data: two\n\n"]);
 });
@@ -324,7 +372,10 @@ test("abort closes the connection, before and after the head, and nothing is rep
     const report = Object.fromEntries(["head", "body", "end", "failed"].map((name) => [name, () => reports.push(name)]));
     let gotBody;
     const body = new Promise((resolve) => (gotBody = resolve));
-    const running = client(t).fetch({ method: "POST", url: origin, headers: [], body: "x" }, { ...report, body: () => gotBody(reports.push("body")) });
+    const running = client(t).fetch(
+      { method: "POST", url: origin, headers: [], body: "x" },
+      { ...report, body: () => gotBody(reports.push("body")) },
+    );
     const incoming = await request;
     if (!early) await body;
     const before = [...reports];
@@ -345,16 +396,19 @@ test("an abort from within a report stops the rest of the body", async (t) => {
   for (const path of ["/plain", "/gzip"]) {
     const pieces = await new Promise((resolve) => {
       let count = 0;
-      const running = client(t).fetch({ method: "GET", url: origin + path, headers: [] }, {
-        head: () => {},
-        body: () => {
-          count += 1;
-          running.abort();
-          setTimeout(() => resolve(count), 50);
+      const running = client(t).fetch(
+        { method: "GET", url: origin + path, headers: [] },
+        {
+          head: () => {},
+          body: () => {
+            count += 1;
+            running.abort();
+            setTimeout(() => resolve(count), 50);
+          },
+          end: () => resolve("ended"),
+          failed: (cause) => resolve(cause),
         },
-        end: () => resolve("ended"),
-        failed: (cause) => resolve(cause),
-      });
+      );
     });
     assert.equal(pieces, 1, path);
   }

@@ -6,7 +6,11 @@ import { Lines } from "../../pkg/node/lines.mjs";
 /** What `Lines` makes of bytes that come in these pieces. */
 function cut(pieces, limitBytes = 1000) {
   const seen = [];
-  const lines = new Lines(limitBytes, (text) => seen.push(text), (start, bytes) => seen.push({ start, bytes }));
+  const lines = new Lines(
+    limitBytes,
+    (text) => seen.push(text),
+    (start, bytes) => seen.push({ start, bytes }),
+  );
   for (const piece of pieces) lines.push(Buffer.from(piece));
   lines.end();
   return seen;
@@ -54,7 +58,11 @@ test("of a line that is too long the first 4 KiB are told", () => {
 test("a line without an end takes bounded memory", () => {
   const limitBytes = 1 << 20;
   const seen = [];
-  const lines = new Lines(limitBytes, (text) => seen.push(text), (_, bytes) => seen.push(bytes));
+  const lines = new Lines(
+    limitBytes,
+    (text) => seen.push(text),
+    (_, bytes) => seen.push(bytes),
+  );
   const block = Buffer.alloc(1 << 20, "z");
   const before = process.memoryUsage();
   for (let i = 0; i < 512; i += 1) lines.push(block);

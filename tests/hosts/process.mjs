@@ -40,7 +40,11 @@ export class Command {
 
   /** The opening of a session. @returns {Promise<object>} the result of `initialize` */
   async initialize() {
-    this.send({ id: "init", method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } } });
+    this.send({
+      id: "init",
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } },
+    });
     const { result } = await this.answer("init");
     this.send({ method: "notifications/initialized" });
     return result;
@@ -54,7 +58,10 @@ export class Command {
 
   /** Every message on stdout so far; a line that is none throws. */
   get messages() {
-    return this.stdout.split("\n").slice(0, -1).map((line) => JSON.parse(line));
+    return this.stdout
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
   }
 
   /** The answer to a request. */
@@ -69,7 +76,8 @@ export class Command {
       const value = condition();
       if (value) return value;
       if (this.#child.exitCode !== null) throw new Error(`the command ended with ${this.#child.exitCode}: ${this.stderr}`);
-      if (performance.now() > deadline) throw new Error(`it never came. stdout: ${this.stdout.slice(-500)} stderr: ${this.stderr.slice(-500)}`);
+      if (performance.now() > deadline)
+        throw new Error(`it never came. stdout: ${this.stdout.slice(-500)} stderr: ${this.stderr.slice(-500)}`);
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, PATIENCE_MS);
         this.#waiting.push(() => {

@@ -24,12 +24,15 @@ test("messages go in as they are and come out one a line", async () => {
   const { core, input, output, ended } = served({ echo: (text) => [`1:${text}`, `2:${text}`] });
   input.end('not json\n{"id":1}\n');
   await ended;
-  assert.deepEqual(core.inputs.map(({ type, peer, scope, text }) => [type, peer, scope ?? text]), [
-    ["open", 1, "stdio"],
-    ["message", 1, "not json"],
-    ["message", 1, '{"id":1}'],
-    ["closed", 1, undefined],
-  ]);
+  assert.deepEqual(
+    core.inputs.map(({ type, peer, scope, text }) => [type, peer, scope ?? text]),
+    [
+      ["open", 1, "stdio"],
+      ["message", 1, "not json"],
+      ["message", 1, '{"id":1}'],
+      ["closed", 1, undefined],
+    ],
+  );
   assert.equal(read(output), '1:not json\n2:not json\n1:{"id":1}\n2:{"id":1}\n');
 });
 
@@ -39,7 +42,10 @@ test("a message that is too long is told with its start, and the next one is rea
   await ended;
   const [{ now, ...tooLong }] = core.told("message_too_long");
   assert.deepEqual(tooLong, { type: "message_too_long", peer: 1, start: `{"id":3,"x":"${"y".repeat(20)}"}`, bytes: 35 });
-  assert.deepEqual(core.told("message").map(({ text }) => text), ["next"]);
+  assert.deepEqual(
+    core.told("message").map(({ text }) => text),
+    ["next"],
+  );
 });
 
 test("Content-Length framing is explained once, and the messages inside are read", async () => {
@@ -47,7 +53,10 @@ test("Content-Length framing is explained once, and the messages inside are read
   input.write('Content-Length: 40\r\nContent-Type: application/json\r\n\r\n{"id":1}\n');
   input.end('content-length:40\r\n\r\n{"id":2}');
   await ended;
-  assert.deepEqual(core.told("message").map(({ text }) => text), ['{"id":1}', '{"id":2}']);
+  assert.deepEqual(
+    core.told("message").map(({ text }) => text),
+    ['{"id":1}', '{"id":2}'],
+  );
   assert.equal(said.length, 1);
   assert.match(said[0], /Content-Length.*one JSON message per line/);
 });
@@ -67,7 +76,10 @@ test("the end of the input, its failure and a signal all end serving", async () 
     await new Promise((resolve) => setImmediate(resolve));
     end(serving, ending);
     await serving.ended;
-    assert.deepEqual(serving.core.inputs.map(({ type }) => type), ["open", "message", "closed"]);
+    assert.deepEqual(
+      serving.core.inputs.map(({ type }) => type),
+      ["open", "message", "closed"],
+    );
     assert.ok(serving.core.freed);
   }
 });

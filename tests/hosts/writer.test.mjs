@@ -8,7 +8,11 @@ test("too many waiting bytes are told, and so is their end", async () => {
   const waiting = [];
   const stream = new Writable({ highWaterMark: 16, write: (chunk, _, done) => waiting.push(done) });
   const told = [];
-  const writer = new LineWriter(stream, { queueBytes: 100, onFull: () => told.push("full"), onDrained: () => told.push("drained") });
+  const writer = new LineWriter(stream, {
+    queueBytes: 100,
+    onFull: () => told.push("full"),
+    onDrained: () => told.push("drained"),
+  });
   for (let i = 0; i < 10; i += 1) writer.write("x".repeat(19));
   assert.deepEqual(told, ["full"]);
   await new Promise((resolve) => setImmediate(resolve));
