@@ -1,0 +1,57 @@
+import { fileURLToPath } from "node:url";
+
+import { parseArguments } from "./arguments.mjs";
+import { UsageError } from "./usage.mjs";
+
+/** The exit code of shells for bad usage. */
+const EXIT_USAGE = 2;
+
+/** What a host's `mcp.json` says to start this command, wherever it is installed. */
+export function mcpJson() {
+  const program = fileURLToPath(new URL("../cli.js", import.meta.url));
+  return JSON.stringify({ mcpServers: { narrows: { command: "node", args: [program] } } });
+}
+
+const HELP = `narrows: an MCP server whose tools talk to A2A agents.
+
+Usage
+  narrows                 serve MCP over stdio, for a host such as Claude Desktop, Cursor or VS Code
+  narrows demo            show a whole conversation with an example agent, here and now
+
+Options
+  --config FILE           configuration, one JSON object
+  --trace FILE            write every input and output as a line of JSON (secrets left out)
+  -h, --help              this text
+  -V, --version           the version
+
+Environment
+  A2A_GATEWAY_NAME        the server's name, over the configuration's
+  A2A_GATEWAY_VERSION     the server's version, over the configuration's
+
+In mcp.json
+  `;
+
+/** Runs the command. @param {string[]} words its arguments */
+export async function run(words) {
+  try {
+    const code = await perform(parseArguments(words));
+    if (code !== undefined) process.exit(code);
+  } catch (error) {
+    const refused = error.name === "ConfigError";
+    if (!refused && !(error instanceof UsageError)) throw error;
+    process.stderr.write(`narrows: ${refused ? "The configuration is refused: " : ""}${error.message}\n`);
+    process.exitCode = EXIT_USAGE;
+  }
+}
+
+async function perform({ command, help, version, ...options }) {
+  if (help) process.stdout.write(`${HELP}${mcpJson()}\n`);
+  else if (version) process.stdout.write(`${packageVersion()}\n`);
+  else if (command === "demo") return (await import("./demo.mjs")).runDemo(process.stdout);
+  else return (await import("./serve.mjs")).serve(options);
+}
+
+function packageVersion() {
+  const { readFileSync } = process.getBuiltinModule("node:fs");
+  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+}

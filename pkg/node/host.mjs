@@ -1,0 +1,230 @@
+/** The longest time that a Node timer can wait; beyond it, it would fire at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+const TICK = '{"type":"tick"}';
+
+const monotonic = () => Math.floor(performance.now());
+
+/**
+ * Drives a core: does what it asks for, in order, and tells it what happened.
+ *
+ * Everything happens between two entries of the event loop: an input goes in, all outputs are done, one timer is set
+ * for the next deadline. The core sees no clock and no network but through this class.
+ */
+export class Host {
+  #core;
+  #fetch;
+  #now;
+  #onNotice;
+  #onTrace;
+  #onDeath;
+  #peers = new Map();
+  #exchanges = new Map();
+  #idle = [];
+  #pumping = false;
+  #stopped = false;
+  #timer;
+  #wake_at;
+
+  /**
+   * @param {object} core a `Core`, which belongs to this host from here on
+   * @param {object} options
+   * @param {(request: object, report: object) => { abort(): void }} options.fetch as `HttpClient.fetch`
+   * @param {() => number} [options.now] whole milliseconds that never step back
+   * @param {(notice: { level: string, event: string, fields: object }) => void} [options.onNotice]
+   * @param {(line: string) => void} [options.onTrace] takes the lines of the trace; without it none is written
+   * @param {(message: string) => void} [options.onDeath] the core broke: nothing goes in or out any more
+   */
+  constructor(core, { fetch, now = monotonic, onNotice = () => {}, onTrace, onDeath = () => {} }) {
+    this.#core = core;
+    this.#fetch = fetch;
+    this.#now = now;
+    this.#onNotice = onNotice;
+    this.#onTrace = onTrace;
+    this.#onDeath = onDeath;
+    if (onTrace) core.trace(true);
+  }
+
+  /** An MCP client is there. @param {number} peer @param {string} scope @param {(text: string) => void} write */
+  open(peer, scope, write) {
+    this.#peers.set(peer, write);
+    this.#input({ type: "open", peer, scope });
+  }
+
+  /** A message from a client. @param {number} peer @param {string} text */
+  message(peer, text) {
+    this.#enter((core, now) => core.message(now, peer, text));
+  }
+
+  /** A message that was too long to be kept. @param {number} peer @param {string} start @param {number} bytes */
+  messageTooLong(peer, start, bytes) {
+    this.#input({ type: "message_too_long", peer, start, bytes });
+  }
+
+  /** A client left. What it still gets is dropped. @param {number} peer */
+  close(peer) {
+    this.#peers.delete(peer);
+    this.#input({ type: "closed", peer });
+  }
+
+  /**
+   * Every client left: aborts what was under way, gives last requests (those that cancel tasks) a moment, and ends.
+   *
+   * @param {number} grace_ms how long the last requests may take
+   */
+  async stop(grace_ms) {
+    const underWay = [...this.#exchanges.keys()];
+    for (const peer of [...this.#peers.keys()]) this.close(peer);
+    for (const exchange of underWay) this.#abort(exchange);
+    if (this.#exchanges.size > 0) {
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, grace_ms);
+        this.#idle.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    this.#end();
+  }
+
+  #input(input) {
+    const text = JSON.stringify(input);
+    this.#enter((core, now) => core.input(now, text));
+  }
+
+  #enter(call) {
+    if (this.#stopped) return;
+    try {
+      call(this.#core, this.#now());
+      this.#pump();
+    } catch (error) {
+      this.#fault(error);
+    }
+  }
+
+  /** Does what the core asks for. An output whose doing leads back in here adds outputs for the loop that runs. */
+  #pump() {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      for (let text = this.#core.output(); text !== undefined; text = this.#core.output()) {
+        this.#perform(JSON.parse(text));
+        if (this.#stopped) return;
+      }
+    } finally {
+      this.#pumping = false;
+    }
+    this.#setTimer();
+    this.#writeTrace();
+  }
+
+  #perform(output) {
+    switch (output.type) {
+      case "message":
+        this.#guarded(() => this.#peers.get(output.peer)?.(output.text));
+        break;
+      case "fetch":
+        this.#start(output);
+        break;
+      case "abort":
+        this.#abort(output.exchange);
+        break;
+      case "notice":
+        this.#guarded(() => this.#onNotice(output));
+        break;
+    }
+  }
+
+  #start({ exchange, method, url, headers, body }) {
+    const report = {
+      head: (status, fields) => this.#report(exchange, { type: "head", exchange, status, headers: fields }),
+      body: (bytes) => {
+        if (this.#exchanges.has(exchange)) this.#enter((core, now) => core.body(now, exchange, bytes));
+      },
+      end: () => this.#report(exchange, { type: "end", exchange }, true),
+      failed: (cause, detail) => this.#report(exchange, { type: "failed", exchange, cause, detail }, true),
+    };
+    this.#exchanges.set(exchange, this.#fetch({ method, url, headers, body }, report));
+  }
+
+  #report(exchange, input, last = false) {
+    if (!this.#exchanges.has(exchange)) return;
+    if (last) this.#exchanges.delete(exchange);
+    this.#input(input);
+    this.#settle();
+  }
+
+  #abort(exchange) {
+    const running = this.#exchanges.get(exchange);
+    this.#exchanges.delete(exchange);
+    running?.abort();
+    this.#settle();
+  }
+
+  #settle() {
+    if (this.#exchanges.size === 0) for (const settled of this.#idle.splice(0)) settled();
+  }
+
+  #setTimer() {
+    const text = this.#core.timeout();
+    const at = text === undefined ? undefined : JSON.parse(text).at;
+    if (at === this.#wake_at) return;
+    clearTimeout(this.#timer);
+    this.#wake_at = at;
+    if (at === undefined) return;
+    const delay_ms = Math.min(Math.max(at - this.#now(), 0), MAX_DELAY_MS);
+    this.#timer = setTimeout(() => {
+      this.#wake_at = undefined;
+      this.#enter((core, now) => core.input(now, TICK));
+    }, delay_ms);
+  }
+
+  #writeTrace() {
+    if (!this.#onTrace) return;
+    for (let line = this.#core.traceLine(); line !== undefined; line = this.#core.traceLine()) {
+      this.#guarded(() => this.#onTrace(line));
+    }
+  }
+
+  /** What a host's own function throws is worth a line in the log and nothing more. */
+  #guarded(call) {
+    try {
+      call();
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  /** Either the core refused an input, which changed nothing, or it broke, which ends it. */
+  #fault(error) {
+    const { dead } = this.#core;
+    if (dead === undefined) {
+      this.#complain(error);
+      return;
+    }
+    this.#end();
+    this.#onDeath(dead);
+  }
+
+  #complain(error) {
+    try {
+      this.#onNotice({ level: "error", event: "host_error", fields: { message: String(error?.message ?? error) } });
+    } catch {
+      // The log itself is broken: there is nobody left to tell.
+    }
+  }
+
+  #end() {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    for (const running of this.#exchanges.values()) running.abort();
+    this.#exchanges.clear();
+    this.#peers.clear();
+    try {
+      this.#core.free();
+    } catch {
+      // A core that broke while it was borrowed cannot be freed.
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Writes messages to a stream, one line each, in order.
+ *
+ * Writes of one turn leave in one system call. A reader that does not keep up is waited for: the messages queue here,
+ * and `onFull` is told when too many bytes wait, `onDrained` when all of them have gone.
+ */
+export class LineWriter {
+  #stream;
+  #write;
+  #queueBytes;
+  #onFull;
+  #onDrained;
+  #corked = false;
+  #full = false;
+  #broken = false;
+
+  /**
+   * @param {import("node:stream").Writable} stream
+   * @param {{ queueBytes?: number, onFull?: () => void, onDrained?: () => void, onBroken?: () => void }} options
+   *   `onBroken` is told once that the reader is gone
+   */
+  constructor(stream, { queueBytes = 16 << 20, onFull = () => {}, onDrained = () => {}, onBroken = () => {} } = {}) {
+    this.#stream = stream;
+    this.#queueBytes = queueBytes;
+    this.#onFull = onFull;
+    this.#onDrained = onDrained;
+    // Held from here on, so that nobody else's words get between the messages.
+    this.#write = stream.write.bind(stream);
+    const broken = () => {
+      if (this.#broken) return;
+      this.#broken = true;
+      onBroken();
+    };
+    stream.on("error", broken);
+    stream.on("close", broken);
+  }
+
+  /** Writes one message. @param {string} text without line ends */
+  write(text) {
+    if (this.#broken) return;
+    if (!this.#corked) {
+      this.#corked = true;
+      this.#stream.cork();
+      process.nextTick(() => {
+        this.#corked = false;
+        this.#stream.uncork();
+      });
+    }
+    this.#write(text + "\n");
+    if (!this.#full && this.#stream.writableLength > this.#queueBytes) {
+      this.#full = true;
+      this.#onFull();
+      this.#stream.once("drain", () => {
+        this.#full = false;
+        this.#onDrained();
+      });
+    }
+  }
+
+  /** Settles when everything is written, when the reader is gone, or after that time. @param {number} limit_ms */
+  flushed(limit_ms) {
+    return new Promise((resolve) => {
+      if (this.#broken) return resolve();
+      const timer = setTimeout(resolve, limit_ms);
+      this.#write("", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Host } from "../../pkg/node/host.mjs";
+import { FakeCore } from "./fake-core.mjs";
+
+/** A network that does nothing by itself: `requests` holds what was asked, with the report to it. */
+function network() {
+  const requests = [];
+  const fetch = (request, report) => {
+    const asked = { ...request, report, aborted: false };
+    requests.push(asked);
+    return { abort: () => (asked.aborted = true) };
+  };
+  return { fetch, requests };
+}
+
+const fetchOutput = (exchange, rest = {}) => ({
+  type: "fetch",
+  exchange,
+  method: "GET",
+  url: `http://a.test/${exchange}`,
+  headers: [["A", "b"]],
+  ...rest,
+});
+
+test("outputs are done in their order, whichever inputs come in meanwhile", () => {
+  const done = [];
+  const core = new FakeCore((input) => {
+    if (input.type === "message" && input.text === "first") {
+      core.say(
+        { type: "message", peer: 1, text: "a" },
+        fetchOutput(7),
+        { type: "notice", level: "info", event: "e", fields: { x: 1 } },
+        { type: "message", peer: 1, text: "b" },
+      );
+    }
+    if (input.type === "message" && input.text === "inner") core.say({ type: "message", peer: 1, text: "c" });
+  });
+  const host = new Host(core, {
+    fetch: (request) => {
+      done.push(`fetch ${request.url}`);
+      return { abort() {} };
+    },
+    onNotice: ({ event, fields }) => done.push(`notice ${event} ${fields.x}`),
+  });
+  host.open(1, "stdio", (text) => {
+    done.push(text);
+    if (text === "a") host.message(1, "inner");
+  });
+  host.message(1, "first");
+  assert.deepEqual(done, ["a", "fetch http://a.test/7", "notice e 1", "b", "c"]);
+  assert.deepEqual(
+    core.inputs.map(({ type }) => type),
+    ["open", "message", "message"],
+  );
+});
+
+test("a peer that answers each message with another one does not pile up calls", () => {
+  const core = new FakeCore((input) => {
+    if (input.type === "message") core.say({ type: "message", peer: 1, text: String(Number(input.text) + 1) });
+  });
+  const host = new Host(core, { fetch: () => {} });
+  let last;
+  host.open(1, "stdio", (text) => {
+    last = text;
+    if (text !== "20000") host.message(1, text);
+  });
+  host.message(1, "0");
+  assert.equal(last, "20000");
+});
+
+test("what becomes of a fetch reaches the core, and nothing after its end or its abort", () => {
+  const { fetch, requests } = network();
+  const core = new FakeCore((input) => {
+    if (input.type === "open") core.say(fetchOutput(1, { method: "POST", body: "{}" }), fetchOutput(2), fetchOutput(3));
+    if (input.type === "head" && input.exchange === 3) core.say({ type: "abort", exchange: 3 });
+  });
+  const host = new Host(core, { fetch });
+  host.open(1, "stdio", () => {});
+  const [{ report, ...first }, second, third] = requests;
+  assert.deepEqual(first, { method: "POST", url: "http://a.test/1", headers: [["A", "b"]], body: "{}", aborted: false });
+  report.head(200, [["X", "y"]]);
+  report.body(Buffer.from("é"));
+  report.end();
+  report.body(Buffer.from("late"));
+  report.failed("reset", "late");
+  second.report.failed("dns", "no such name");
+  second.report.end();
+  third.report.head(200, []);
+  third.report.body(Buffer.from("late"));
+  third.report.end();
+  assert.ok(third.aborted);
+  const told = core.inputs.slice(1).map(({ now, ...input }) => input);
+  assert.deepEqual(told, [
+    { type: "head", exchange: 1, status: 200, headers: [["X", "y"]] },
+    { type: "body", exchange: 1, text: "é" },
+    { type: "end", exchange: 1 },
+    { type: "failed", exchange: 2, cause: "dns", detail: "no such name" },
+    { type: "head", exchange: 3, status: 200, headers: [] },
+  ]);
+});
+
+test("one timer wakes the core at its deadline, and follows it when it moves", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 1000;
+  const core = new FakeCore((input) => {
+    if (input.type === "tick") core.deadline = undefined;
+  });
+  const host = new Host(core, { fetch: () => {}, now: () => now });
+  const pass = (ms) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
+  core.deadline = 1500;
+  host.open(1, "stdio", () => {});
+  pass(400);
+  core.deadline = 2000; // put off
+  host.message(1, "x");
+  pass(300);
+  assert.equal(core.told("tick").length, 0);
+  core.deadline = 1750; // brought forward
+  host.message(1, "x");
+  pass(50);
+  assert.deepEqual(
+    core.told("tick").map((tick) => tick.now),
+    [1750],
+  );
+  pass(10_000);
+  assert.equal(core.told("tick").length, 1);
+  core.deadline = now + 2 ** 40; // further than a timer reaches: not at once
+  host.message(1, "x");
+  pass(1000);
+  assert.equal(core.told("tick").length, 1);
+});
+
+test("a deadline that is not met by its tick is asked for again", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 0;
+  const core = new FakeCore((input) => {
+    if (input.type === "tick" && core.told("tick").length === 2) core.deadline = undefined;
+  });
+  core.deadline = 10;
+  const host = new Host(core, { fetch: () => {}, now: () => now });
+  host.open(1, "stdio", () => {});
+  now = 9; // the timer is early by one
+  t.mock.timers.tick(10);
+  now = 10;
+  t.mock.timers.tick(1);
+  assert.deepEqual(
+    core.told("tick").map((tick) => tick.now),
+    [9, 10],
+  );
+});
+
+test("a writer that throws costs its message, not the rest", () => {
+  const notices = [];
+  const core = new FakeCore((input) => {
+    if (input.type === "message")
+      core.say(
+        { type: "message", peer: 1, text: "bad" },
+        { type: "message", peer: 9, text: "to nobody" },
+        { type: "message", peer: 2, text: "good" },
+      );
+  });
+  const host = new Host(core, { fetch: () => {}, onNotice: (notice) => notices.push(notice) });
+  const got = [];
+  host.open(1, "a", () => {
+    throw new Error("no room");
+  });
+  host.open(2, "b", (text) => got.push(text));
+  host.message(1, "x");
+  assert.deepEqual(got, ["good"]);
+  assert.deepEqual(notices, [{ level: "error", event: "host_error", fields: { message: "no room" } }]);
+});
+
+test("an input that the core refuses is told in the log, and the next one is taken", () => {
+  const notices = [];
+  const core = new FakeCore((input) => {
+    if (input.text === "bad") throw new Error("peer 1 is not open");
+    if (input.text === "good") core.say({ type: "message", peer: 1, text: "yes" });
+  });
+  const host = new Host(core, { fetch: () => {}, onNotice: ({ fields }) => notices.push(fields.message) });
+  const got = [];
+  host.open(1, "a", (text) => got.push(text));
+  host.message(1, "bad");
+  host.message(1, "good");
+  assert.deepEqual([got, notices], [["yes"], ["peer 1 is not open"]]);
+});
+
+test("when the core breaks everything stops and is said once", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { fetch, requests } = network();
+  const deaths = [];
+  const core = new FakeCore((input) => {
+    if (input.type === "open") core.say(fetchOutput(1));
+    if (input.type === "message") {
+      core.dead = "panicked at the disco";
+      throw new Error("unreachable");
+    }
+  });
+  core.deadline = 10 ** 9;
+  const host = new Host(core, { fetch, onDeath: (message) => deaths.push(message) });
+  host.open(1, "a", () => {});
+  host.message(1, "x");
+  host.message(1, "x");
+  requests[0].report.head(200, []);
+  t.mock.timers.tick(2 ** 31);
+  assert.deepEqual(deaths, ["panicked at the disco"]);
+  assert.ok(requests[0].aborted);
+  assert.deepEqual(
+    core.inputs.map(({ type }) => type),
+    ["open", "message"],
+  );
+});
+
+test("stopping closes peers, aborts what runs, and lets the last requests end", async () => {
+  const { fetch, requests } = network();
+  const core = new FakeCore((input) => {
+    if (input.type === "open") core.say(fetchOutput(1), fetchOutput(2));
+    if (input.type === "closed")
+      core.say({ type: "abort", exchange: 1 }, fetchOutput(3, { method: "POST" }), {
+        type: "message",
+        peer: 1,
+        text: "too late",
+      });
+  });
+  const host = new Host(core, { fetch });
+  host.open(1, "a", () => assert.fail("a peer that left was written to"));
+  const stopped = host.stop(60_000);
+  assert.deepEqual(
+    requests.map(({ aborted }) => aborted),
+    [true, true, false],
+  );
+  assert.equal(core.freed, false);
+  requests[2].report.head(200, []);
+  requests[2].report.end();
+  await stopped;
+  assert.ok(core.freed);
+  host.message(1, "after the end"); // is nothing
+});
+
+test("last requests that do not end are given up", async () => {
+  const { fetch, requests } = network();
+  const core = new FakeCore((input) => {
+    if (input.type === "closed") core.say(fetchOutput(3));
+  });
+  const host = new Host(core, { fetch });
+  host.open(1, "a", () => {});
+  await host.stop(5);
+  assert.ok(requests[0].aborted && core.freed);
+});
+
+test("trace lines are handed on as they come, and only if asked for", () => {
+  const lines = [];
+  const traced = new Host(new FakeCore(), { fetch: () => {}, onTrace: (line) => lines.push(JSON.parse(line).input) });
+  traced.open(1, "a", () => {});
+  traced.message(1, "x");
+  assert.deepEqual(lines, ["open", "message"]);
+  const core = new FakeCore();
+  new Host(core, { fetch: () => {} }).open(1, "a", () => {});
+  assert.equal(core.tracing, false);
+});

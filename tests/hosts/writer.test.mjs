@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { Writable } from "node:stream";
+import { test } from "node:test";
+
+import { LineWriter } from "../../pkg/node/writer.mjs";
+
+test("too many waiting bytes are told, and so is their end", async () => {
+  const waiting = [];
+  const stream = new Writable({ highWaterMark: 16, write: (chunk, _, done) => waiting.push(done) });
+  const told = [];
+  const writer = new LineWriter(stream, {
+    queueBytes: 100,
+    onFull: () => told.push("full"),
+    onDrained: () => told.push("drained"),
+  });
+  for (let i = 0; i < 10; i += 1) writer.write("x".repeat(19));
+  assert.deepEqual(told, ["full"]);
+  await new Promise((resolve) => setImmediate(resolve));
+  while (waiting.length > 0) {
+    waiting.shift()();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(told, ["full", "drained"]);
+});
+
+test("messages of one turn leave together", async () => {
+  const batches = [];
+  const stream = new Writable({
+    writev: (chunks, done) => {
+      batches.push(chunks.map(({ chunk }) => String(chunk)));
+      done();
+    },
+  });
+  const writer = new LineWriter(stream);
+  writer.write("a");
+  writer.write("b");
+  await writer.flushed(1000);
+  assert.deepEqual(batches.flat().join(""), "a\nb\n");
+  assert.deepEqual(batches[0].slice(0, 2), ["a\n", "b\n"]);
+});
+
+test("others who write to the stream afterwards do not get between the messages", async () => {
+  const taken = [];
+  const stream = new Writable({ write: (chunk, _, done) => done(void taken.push(String(chunk))) });
+  const writer = new LineWriter(stream);
+  stream.write = () => assert.fail("the writer uses the stream's own method");
+  writer.write("a");
+  await writer.flushed(1000);
+  assert.equal(taken.join(""), "a\n");
+});
+
+test("a reader that is gone is told once, and writing to it is nothing", async () => {
+  let broken = 0;
+  const stream = new Writable({ write: (chunk, _, done) => done(Object.assign(new Error("EPIPE"), { code: "EPIPE" })) });
+  const writer = new LineWriter(stream, { onBroken: () => (broken += 1) });
+  writer.write("a");
+  await new Promise((resolve) => setImmediate(resolve));
+  writer.write("b");
+  await writer.flushed(1000);
+  assert.equal(broken, 1);
+});
