@@ -34,3 +34,5 @@ pub mod time;
 pub mod tools;
 pub mod trace;
 pub mod url;
+#[cfg(feature = "wasm")]
+pub mod wasm;
