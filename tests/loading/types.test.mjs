@@ -1,0 +1,38 @@
+// The types describe the package: a sample compiles, and each mistake marked in it is found.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+const program = join(root, "tests/.work/types");
+
+rmSync(program, { recursive: true, force: true });
+mkdirSync(join(program, "node_modules"), { recursive: true });
+symlinkSync(join(root, "pkg"), join(program, "node_modules/narrows"));
+for (const name of readdirSync(join(root, "tests/loading/types"))) symlinkSync(join(root, "tests/loading/types", name), join(program, name));
+
+function compile(name, options, file = "sample.mts") {
+  const compilerOptions = { strict: true, noEmit: true, types: [], exactOptionalPropertyTypes: true, preserveSymlinks: true, ...options };
+  const config = join(program, `tsconfig.${name}.json`);
+  writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", config], { encoding: "utf8" });
+  assert.equal(stdout, "");
+  assert.equal(status, 0);
+}
+
+test("a host compiles without the DOM, as Node resolves it", () => {
+  compile("node", { module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"] });
+});
+
+test("a host compiles with the DOM, as bundlers resolve it", () => {
+  compile("bundler", { module: "esnext", moduleResolution: "bundler", target: "es2022", lib: ["es2022", "esnext.disposable", "dom"] });
+});
+
+test("the generated types are the written ones", () => {
+  compile("generated", { module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable", "dom"] }, "generated.mts");
+});
