@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 // Needs no library beyond ES2022: what a page or Node brings is described by its looks.
 
 /** A time in milliseconds. Numbers lose their fraction. */

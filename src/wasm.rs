@@ -25,6 +25,7 @@ mod driver;
 mod exchange;
 mod fetch;
 mod host;
+mod pump;
 mod response;
 
 pub use driver::Driver;

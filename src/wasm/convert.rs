@@ -94,6 +94,11 @@ pub(super) fn function(value: &JsValue, field: &str) -> Result<Function, JsValue
     value.clone().dyn_into().map_err(|_| misuse(format!("`{field}` must be a function")))
 }
 
+/// A callback, or none.
+pub(super) fn callback(value: &JsValue, field: &str) -> Result<Option<Function>, JsValue> {
+    if value.is_undefined() || value.is_null() { Ok(None) } else { function(value, field).map(Some) }
+}
+
 /// A copy of the bytes of any view or buffer, of this realm or another.
 pub(super) fn bytes(value: &JsValue) -> Option<Vec<u8>> {
     if value.is_instance_of::<Uint8Array>() {

@@ -14,8 +14,9 @@ use web_sys::{AbortSignal, RequestCache, RequestCredentials, RequestRedirect};
 use super::body::Body;
 use super::cause::Failure;
 use super::convert::member;
-use super::driver::Inner;
+
 use super::exchange::{Break, Exchange};
+use super::pump::Pump;
 use super::response;
 use crate::io::{Input, Method, Request};
 
@@ -26,8 +27,8 @@ extern "C" {
 }
 
 /// Carries one fetch through, and tells the gateway of each step.
-pub(super) async fn run(driver: Rc<Inner>, exchange: Rc<Exchange>, request: Request) {
-    let last = match converse(&driver, &exchange, &request).await {
+pub(super) async fn run(pump: Rc<Pump>, exchange: Rc<Exchange>, request: Request) {
+    let last = match converse(&pump, &exchange, &request).await {
         Ok(()) => Input::End { exchange: exchange.id },
         Err(Break::Failed(failure)) => {
             let detail = redacted(failure.detail, &request);
@@ -38,14 +39,14 @@ pub(super) async fn run(driver: Rc<Inner>, exchange: Rc<Exchange>, request: Requ
     if matches!(last, Input::End { .. }) {
         exchange.reads(None);
     }
-    driver.finish(&exchange, last);
+    pump.finish(&exchange, last);
 }
 
-async fn converse(driver: &Rc<Inner>, exchange: &Rc<Exchange>, request: &Request) -> Result<(), Break> {
+async fn converse(pump: &Rc<Pump>, exchange: &Rc<Exchange>, request: &Request) -> Result<(), Break> {
     exchange.check()?;
     let signal = exchange.signal();
-    let sent = match &driver.host.fetch {
-        Some(fetch) => init(request, &signal).and_then(|init| fetch.call1(driver.host.object(), &init)),
+    let sent = match &pump.host.fetch {
+        Some(fetch) => init(request, &signal).and_then(|init| fetch.call1(pump.host.object(), &init)),
         None => send(request, &signal),
     };
     let promise = Promise::resolve(&sent.map_err(|thrown| Failure::thrown(&thrown))?);
@@ -64,9 +65,9 @@ async fn converse(driver: &Rc<Inner>, exchange: &Rc<Exchange>, request: &Request
     let body = Body::of(&response);
     exchange.reads(body.source());
     let (status, headers) = response::head(&response)?;
-    tell(driver, exchange, Input::Head { exchange: exchange.id, status, headers })?;
+    tell(pump, exchange, Input::Head { exchange: exchange.id, status, headers })?;
     while let Some(bytes) = body.next(exchange).await? {
-        tell(driver, exchange, Input::Body { exchange: exchange.id, bytes })?;
+        tell(pump, exchange, Input::Body { exchange: exchange.id, bytes })?;
         if body.is_whole() {
             break;
         }
@@ -75,8 +76,8 @@ async fn converse(driver: &Rc<Inner>, exchange: &Rc<Exchange>, request: &Request
 }
 
 /// Tells the gateway, which may have had enough.
-fn tell(driver: &Rc<Inner>, exchange: &Exchange, input: Input) -> Result<(), Break> {
-    driver.feed(input).map_err(|_| Break::Stopped)?;
+fn tell(pump: &Rc<Pump>, exchange: &Exchange, input: Input) -> Result<(), Break> {
+    pump.feed(input).map_err(|_| Break::Stopped)?;
     exchange.check()
 }
 

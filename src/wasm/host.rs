@@ -69,7 +69,11 @@ pub(super) fn report<T>(callback: &str, result: Result<T, JsValue>) {
 }
 
 impl Host {
+    /// The functions of a host object, or the defaults where there is none.
     pub(super) fn read(object: &JsValue) -> Result<Self, JsValue> {
+        if !(object.is_undefined() || object.is_null() || object.is_object()) {
+            return Err(misuse("`host` must be an object"));
+        }
         let function = |name| match convert::member(object, name) {
             None => Ok(None),
             Some(value) => convert::function(&value, &format!("host.{name}")).map(Some),
@@ -135,20 +139,4 @@ impl Host {
         };
         set.map_err(|thrown| report::<()>("host.setTimer", Err(thrown))).ok()
     }
-}
-
-impl Default for Timer {
-    fn default() -> Self {
-        Self::Native(JsValue::UNDEFINED)
-    }
-}
-
-/// A misuse of the driver's callbacks, named.
-pub(super) fn callback(value: &JsValue, name: &str) -> Result<Option<Function>, JsValue> {
-    if value.is_undefined() || value.is_null() { Ok(None) } else { convert::function(value, name).map(Some) }
-}
-
-/// A host must be an object, where there is one.
-pub(super) fn checked(value: &JsValue) -> Result<&JsValue, JsValue> {
-    if value.is_undefined() || value.is_null() || value.is_object() { Ok(value) } else { Err(misuse("`host` must be an object")) }
 }
