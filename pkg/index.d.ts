@@ -47,6 +47,20 @@ export interface ConfigObject {
   readonly name?: string;
   /** the server's version in MCP */
   readonly version?: string;
+  /** the deadline of a send that names none */
+  readonly poll_timeout_seconds?: number;
+  /** the deadline of a send that starts as a stream and names none */
+  readonly stream_timeout_seconds?: number;
+  readonly health?: {
+    /** consecutive failures that make an agent unhealthy, 0 for never */
+    readonly failure_threshold?: Id;
+  };
+  readonly network?: {
+    /** loopback and private addresses may be called too */
+    readonly allow_private?: boolean;
+    /** hosts that may be called although they are private */
+    readonly allowed_hosts?: readonly string[];
+  };
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
   readonly [key: string]: ConfigValue;

@@ -3,7 +3,7 @@
 //! A fetch that the host brings never passes through `gloo-net`, which takes a response of another class for a bug.
 
 use alloc::rc::Rc;
-use alloc::string::String;
+use alloc::string::ToString;
 
 use gloo_net::http::{Headers, Method as HttpMethod, RequestBuilder};
 use js_sys::{Object, Promise, Reflect};
@@ -30,10 +30,7 @@ extern "C" {
 pub(super) async fn run(pump: Rc<Pump>, exchange: Rc<Exchange>, request: Request) {
     let last = match converse(&pump, &exchange, &request).await {
         Ok(()) => Input::End { exchange: exchange.id },
-        Err(Break::Failed(failure)) => {
-            let detail = redacted(failure.detail, &request);
-            Input::Failed { exchange: exchange.id, cause: failure.cause, detail }
-        }
+        Err(Break::Failed(failure)) => Input::Failed { exchange: exchange.id, cause: failure.cause, detail: failure.detail },
         Err(Break::Stopped) => return,
     };
     if matches!(last, Input::End { .. }) {
@@ -125,17 +122,11 @@ fn send(request: &Request, signal: &AbortSignal) -> Result<JsValue, JsValue> {
         Some(body) => builder.body(body),
         None => builder.build(),
     };
-    let built = built.map_err(|fault| JsValue::from_str(&alloc::string::ToString::to_string(&fault)))?;
+    let built = built.map_err(|fault| JsValue::from_str(&fault.to_string()))?;
     global_fetch(&built.into())
 }
 
 fn request_has(name: &str) -> bool {
     let prototype = member(&js_sys::global(), "Request").and_then(|class| member(&class, "prototype"));
     prototype.is_some_and(|prototype| Reflect::has(&prototype, &JsValue::from_str(name)).unwrap_or(false))
-}
-
-/// Error texts quote header values that were refused; what may be a credential is taken out.
-fn redacted(detail: String, request: &Request) -> String {
-    let values = request.headers.iter().map(|(_, value)| value.as_str()).filter(|value| value.len() >= 8);
-    values.fold(detail, |detail, value| detail.replace(value, "[redacted]"))
 }

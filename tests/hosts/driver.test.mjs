@@ -258,6 +258,11 @@ class Clock {
     },
   };
 
+  /** How long the timers have still to run. */
+  left() {
+    return this.timers.map(({ at }) => at - this.now);
+  }
+
   /** Moves on to the next timer and runs it. */
   run() {
     const timer = this.timers.shift();
@@ -294,6 +299,22 @@ test("a call that ends in time cancels its timer", async () => {
   const driven = new Driven({ ...clock.host, fetch: () => ({ status: 404 }) });
   await driven.answered(driven.ask());
   assert.equal(clock.timers.length, 0);
+  driven.driver.dispose();
+});
+
+test("a deadline beyond the longest timer is reached in steps", async () => {
+  const clock = new Clock();
+  const fetch = ({ method }) => (method === "GET" ? { status: 404 } : new Promise(() => {}));
+  const driven = new Driven({ ...clock.host, fetch });
+  const wish = { agent: "https://agent.example/", message: "x", poll_timeout_seconds: 4_000_000 };
+  driven.send({ id: "long", method: "tools/call", params: { name: "send_message", arguments: wish } });
+  for (let turn = 0; turn < 20; turn++) await settled();
+  assert.deepEqual(clock.left(), [2 ** 31 - 1]);
+  clock.run();
+  assert.deepEqual(clock.left(), [4_000_000_000 - (2 ** 31 - 1)]);
+  assert.equal(driven.answer("long"), undefined);
+  clock.run();
+  await driven.answered("long");
   driven.driver.dispose();
 });
 

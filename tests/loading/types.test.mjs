@@ -1,20 +1,24 @@
 // The types describe the package: a sample compiles, and each mistake marked in it is found.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+const here = join(root, "tests/loading");
+const tsc = join(here, "node_modules/typescript/bin/tsc");
 const program = join(root, "tests/.work/types");
 
+if (!existsSync(tsc)) {
+  const quietly = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+  execFileSync("npm", ["install", ...quietly], { cwd: here, stdio: ["ignore", 2, 2] });
+}
 rmSync(program, { recursive: true, force: true });
 mkdirSync(join(program, "node_modules"), { recursive: true });
 symlinkSync(join(root, "pkg"), join(program, "node_modules/narrows"));
-for (const name of readdirSync(join(root, "tests/loading/types"))) symlinkSync(join(root, "tests/loading/types", name), join(program, name));
+for (const name of readdirSync(join(here, "types"))) symlinkSync(join(here, "types", name), join(program, name));
 
 function compile(name, options, file = "sample.mts") {
   const compilerOptions = { strict: true, noEmit: true, types: [], exactOptionalPropertyTypes: true, preserveSymlinks: true, ...options };

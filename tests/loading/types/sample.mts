@@ -67,6 +67,8 @@ const badSeed: Genesis = { seed: "x", now: 0, unixMs: 0 };
 const badLimit: ConfigObject = { limits: { replies: 1 } };
 // @ts-expect-error a function is no configuration
 const badValue: ConfigObject = { other: () => 1 };
+// @ts-expect-error a list of names
+const badHosts: ConfigObject = { network: { allowed_hosts: "localhost" } };
 // @ts-expect-error no such input
 const badInput: Input = { type: "head", exchange: 1 };
 // @ts-expect-error no such cause
@@ -86,4 +88,4 @@ new Core();
 // @ts-expect-error the reason is one of a few
 const badReason: Deadline = { at: 1, reason: "because" };
 
-export { start, drive, dead, slim, badSeed, badLimit, badValue, badInput, badCause, badTimer, badFetch, badOutput, badReason };
+export { start, drive, dead, slim, badSeed, badLimit, badValue, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
