@@ -37,3 +37,5 @@ pub mod time;
 pub mod tools;
 pub mod trace;
 pub mod url;
+#[cfg(feature = "wasm")]
+pub mod wasm;

@@ -1,0 +1,207 @@
+//! The JavaScript face, behind the feature `wasm`: the bare machine as class [`Core`], and as class [`Driver`] a host
+//! for pages and workers.
+//!
+//! Every exported method is synchronous and ends its borrow before JavaScript runs again: two calls side by side and
+//! callbacks that call back in cannot meet a borrowed object. Values cross as JSON text or as copies of bytes, never as
+//! views into the memory. A panic ends the object in which it happened and no other.
+
+extern crate std;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use wasm_bindgen::prelude::*;
+
+use crate::gateway::{Gateway, Secrets};
+use crate::io::{self, ExchangeId, Input, PeerId};
+use crate::json::Json;
+
+mod body;
+mod cause;
+mod config;
+mod contained;
+mod convert;
+mod driver;
+mod exchange;
+mod fetch;
+mod host;
+mod pump;
+mod response;
+
+pub use driver::Driver;
+
+use contained::Contained;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &'static str = r#"
+import type { ConfigObject, Genesis, Host, Notice, SnapshotOptions } from "../index.js";
+"#;
+
+/// The gateway without a host: a state machine that says what to do and does nothing itself.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Core {
+    gateway: Contained,
+}
+
+#[wasm_bindgen]
+impl Core {
+    /// A gateway without peers and agents.
+    ///
+    /// # Errors
+    /// `Misuse` for the genesis, `ConfigError` naming every fault of the configuration.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        #[wasm_bindgen(unchecked_param_type = "Genesis")] genesis: &JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "ConfigObject")] config: &JsValue,
+    ) -> Result<Core, JsValue> {
+        let genesis = convert::genesis(genesis)?;
+        let config = config::read(config)?;
+        Ok(Self { gateway: Contained::new(move || Ok(Gateway::new(genesis, config)))? })
+    }
+
+    /// Continues from the pieces of a `snapshot`, in any order.
+    ///
+    /// # Errors
+    /// As the constructor; `RestoreError` for a piece that is unreadable or of another version.
+    pub fn restore(
+        #[wasm_bindgen(unchecked_param_type = "Genesis")] genesis: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "ConfigObject | undefined")] config: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "readonly string[]")] pieces: &JsValue,
+    ) -> Result<Core, JsValue> {
+        let genesis = convert::genesis(genesis)?;
+        let config = config::read(config)?;
+        let pieces = convert::texts(pieces, "pieces")?;
+        Ok(Self { gateway: Contained::new(move || Gateway::restore(genesis, config, &pieces))? })
+    }
+
+    /// Takes in what happened, in its JSON form.
+    ///
+    /// # Errors
+    /// `Misuse`, a fault of the host; nothing changed.
+    pub fn input(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "string")] json: &JsValue,
+    ) -> Result<(), JsValue> {
+        let (now, json) = (convert::instant(now)?, convert::text(json, "json")?);
+        self.gateway.run(move |gateway| gateway.handle_input(now, io::read_input(&json)?))?.map_err(convert::misuse)
+    }
+
+    /// A message from a peer, without an envelope.
+    ///
+    /// # Errors
+    /// As [`input`](Self::input).
+    pub fn message(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] peer: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "string")] text: &JsValue,
+    ) -> Result<(), JsValue> {
+        let peer = PeerId(convert::whole(peer, "peer")?);
+        self.feed(now, Input::Message { peer, text: convert::text(text, "text")? })
+    }
+
+    /// Some bytes of a fetch's body, copied once.
+    ///
+    /// # Errors
+    /// As [`input`](Self::input).
+    pub fn body(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] exchange: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "ArrayBufferView | ArrayBuffer")] bytes: &JsValue,
+    ) -> Result<(), JsValue> {
+        let exchange = ExchangeId(convert::whole(exchange, "exchange")?);
+        let bytes = convert::bytes(bytes).ok_or_else(|| convert::misuse("`bytes` must be a Uint8Array"))?;
+        self.feed(now, Input::Body { exchange, bytes })
+    }
+
+    /// The next thing to do, as JSON text.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    #[wasm_bindgen(unchecked_return_type = "string | undefined")]
+    pub fn output(&self) -> Result<JsValue, JsValue> {
+        self.gateway.run(|gateway| gateway.poll_output().map(|output| output.to_json())).map(text)
+    }
+
+    /// When to come back at the latest, and why, as JSON text.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    #[wasm_bindgen(unchecked_return_type = "string | undefined")]
+    pub fn timeout(&self) -> Result<JsValue, JsValue> {
+        self.gateway.run(|gateway| gateway.poll_timeout().map(|deadline| deadline.to_json())).map(text)
+    }
+
+    /// All state, in pieces of JSON text under 1 MiB each. They hold credentials unless `secrets` is false.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    pub fn snapshot(
+        &self,
+        #[wasm_bindgen(unchecked_optional_param_type = "SnapshotOptions")] options: &JsValue,
+    ) -> Result<Vec<String>, JsValue> {
+        snapshot(&self.gateway, options)
+    }
+
+    /// Starts or stops writing the trace.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    pub fn trace(&self, on: bool) -> Result<(), JsValue> {
+        self.gateway.run(move |gateway| gateway.set_trace(on))
+    }
+
+    /// The next line of the trace, as JSON text with placeholders for secrets.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    #[wasm_bindgen(js_name = traceLine)]
+    pub fn trace_line(&self) -> Result<Option<String>, JsValue> {
+        self.gateway.run(Gateway::poll_trace)
+    }
+
+    /// The panic message, where a panic ended this object.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn dead(&self) -> Option<String> {
+        self.gateway.dead()
+    }
+
+    /// Lets go of everything; later calls throw an Error named `Disposed`. Twice is fine.
+    pub fn dispose(&self) {
+        self.gateway.dispose();
+    }
+
+    fn feed(&self, now: &JsValue, input: Input) -> Result<(), JsValue> {
+        let now = convert::instant(now)?;
+        self.gateway.run(move |gateway| gateway.handle_input(now, input))?.map_err(convert::misuse)
+    }
+}
+
+/// For tests of what a panic leaves behind.
+#[cfg(narrows_panic)]
+#[wasm_bindgen]
+impl Core {
+    /// The next call into the gateway panics.
+    #[wasm_bindgen(js_name = panicNext)]
+    pub fn panic_next(&self) {
+        self.gateway.panic_next();
+    }
+}
+
+fn text(json: Option<Json>) -> JsValue {
+    json.map_or(JsValue::UNDEFINED, |json| JsValue::from_str(json.as_str()))
+}
+
+fn snapshot(gateway: &Contained, options: &JsValue) -> Result<Vec<String>, JsValue> {
+    let secrets = match convert::member(options, "secrets") {
+        Some(value) if value == JsValue::FALSE => Secrets::Drop,
+        Some(value) if value == JsValue::TRUE => Secrets::Keep,
+        None => Secrets::Keep,
+        Some(_) => return Err(convert::misuse("`secrets` must be true or false")),
+    };
+    gateway.run(move |gateway| gateway.snapshot(secrets))
+}

@@ -1,0 +1,271 @@
+// What crosses between JavaScript and the module, and what must not.
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { Core, Driver } from "../../pkg/node.mjs";
+import { card, Driven, settled } from "./driven.mjs";
+
+const genesis = { seed: new Uint8Array(32).fill(7), now: 0, unixMs: 1_700_000_000_000 };
+const ping = (id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
+const open = JSON.stringify({ type: "open", peer: 1, scope: "s" });
+
+function outputs(core) {
+  const list = [];
+  for (let text; (text = core.output()) !== undefined; ) list.push(JSON.parse(text));
+  return list;
+}
+
+const messages = (core) => outputs(core).filter(({ type }) => type === "message");
+
+test("two calls side by side both end", async () => {
+  const release = [];
+  const fetch = ({ url }) => new Promise((resolve) => release.push(() => resolve({ status: 200, body: card.replace("agent", url) })));
+  const driven = new Driven({ fetch });
+  const ids = [driven.ask("https://one.example/"), driven.ask("https://two.example/")];
+  await settled();
+  assert.equal(release.length, 2);
+  for (const answer of release.reverse()) answer();
+  const answers = await Promise.all(ids.map((id) => driven.answered(id)));
+  assert.deepEqual(answers.map(({ id }) => id), ids);
+  driven.driver.dispose();
+});
+
+test("a callback that calls back in is carried on in order and never nested", () => {
+  const driver = new Driver();
+  const heard = [];
+  let [depth, deepest] = [0, 0];
+  driver.open(1, "s", (text) => {
+    deepest = Math.max(deepest, ++depth);
+    const { id } = JSON.parse(text);
+    heard.push(id);
+    if (id < 4) driver.message(1, ping(id + 1));
+    depth--;
+  });
+  driver.message(1, ping(1));
+  assert.deepEqual(heard, [1, 2, 3, 4]);
+  assert.equal(deepest, 1);
+  driver.dispose();
+});
+
+test("a callback may dispose the driver that calls it", () => {
+  const driver = new Driver();
+  let heard = 0;
+  driver.open(1, "s", () => {
+    heard++;
+    driver.dispose();
+  });
+  driver.message(1, ping(1));
+  assert.equal(heard, 1);
+  assert.throws(() => driver.message(1, ping(2)), { name: "Disposed" });
+});
+
+test("a callback that throws is reported and harms nothing", () => {
+  const said = mock.method(console, "error", () => {});
+  const driver = new Driver();
+  const heard = [];
+  driver.open(1, "s", (text) => {
+    heard.push(JSON.parse(text).id);
+    if (heard.length === 1) throw new Error("embedder's bug");
+  });
+  driver.message(1, ping(1));
+  driver.message(1, ping(2));
+  said.mock.restore();
+  assert.deepEqual(heard, [1, 2]);
+  assert.equal(said.mock.callCount(), 1);
+  const [text, error] = said.mock.calls[0].arguments;
+  assert.equal(text, "narrows: onMessage threw");
+  assert.equal(error.message, "embedder's bug");
+  driver.dispose();
+});
+
+test("integers of any size keep their digits", () => {
+  const core = new Core(genesis);
+  core.input(0, open);
+  for (const id of ["13835058055282163713", "9007199254740993", "18446744073709551615"]) {
+    core.message(1, 1, ping(id));
+    const [answer] = messages(core);
+    assert.ok(answer.text.includes(`"id":${id},`) || answer.text.includes(`"id":${id}}`), answer.text);
+  }
+});
+
+test("a message needs no envelope, and means the same with one", () => {
+  const [bare, wrapped] = [new Core(genesis), new Core(genesis)];
+  const text = ping('"\\u2028 \\ud83d\\ude42"');
+  for (const core of [bare, wrapped]) core.input(0, open);
+  bare.message(1, 1, text);
+  wrapped.input(1, JSON.stringify({ type: "message", peer: 1, text }));
+  const answers = messages(bare);
+  assert.equal(answers.length, 1);
+  assert.deepEqual(answers, messages(wrapped));
+});
+
+test("times are numbers or BigInt, and a bad one is named", () => {
+  const core = new Core({ ...genesis, now: 10n, unixMs: 1_700_000_000_000n });
+  core.input(10n, open);
+  core.message(11.9, 1n, ping(1));
+  assert.equal(messages(core).length, 1);
+  const tick = '{"type":"tick"}';
+  for (const now of [NaN, -1, -0.5, Infinity, 2 ** 53, -1n, 2n ** 53n, 2n ** 70n, "5", null, undefined, {}]) {
+    assert.throws(() => core.input(now, tick), { name: "Misuse", message: /`now`/ }, String(now));
+    assert.throws(() => new Core({ ...genesis, now }), { name: "Misuse", message: /`now`/ }, String(now));
+    assert.throws(() => new Core({ ...genesis, unixMs: now }), { name: "Misuse", message: /`unixMs`/ }, String(now));
+  }
+  core.input(12, tick);
+});
+
+test("values of a wrong type are named", () => {
+  const core = new Core(genesis);
+  core.input(0, open);
+  assert.throws(() => core.input(1), { name: "Misuse", message: /`json`/ });
+  assert.throws(() => core.message(1, 1.5, ping(1)), { name: "Misuse", message: /`peer`/ });
+  assert.throws(() => core.message(1, 1, { text: "x" }), { name: "Misuse", message: /`text`/ });
+  assert.throws(() => core.body(1, 1, [1, 2]), { name: "Misuse", message: /`bytes`/ });
+  assert.throws(() => core.body(1, "1", new Uint8Array(1)), { name: "Misuse", message: /`exchange`/ });
+  assert.throws(() => core.snapshot({ secrets: 1 }), { name: "Misuse", message: /`secrets`/ });
+  assert.throws(() => core.input(1, '{"type":"closed","peer":2}'), { name: "Misuse", message: /peer 2/ });
+  for (const seed of [undefined, new Uint8Array(31), "x".repeat(32)]) {
+    assert.throws(() => new Core({ ...genesis, seed }), { name: "Misuse", message: /`seed`/ });
+  }
+  assert.throws(() => new Core(), { name: "Misuse" });
+  assert.throws(() => Core.restore(genesis, undefined, "[]"), { name: "Misuse", message: /`pieces`/ });
+  const driver = new Driver();
+  assert.throws(() => driver.open(1, "s"), { name: "Misuse", message: /`onMessage`/ });
+  assert.throws(() => driver.onNotice(1), { name: "Misuse", message: /`onNotice`/ });
+  assert.throws(() => new Driver({}, { now: 1 }), { name: "Misuse", message: /`host.now`/ });
+  assert.throws(() => new Driver({}, { now: () => NaN }), { name: "Misuse", message: /host\.now\(\)/ });
+  assert.throws(() => new Driver({}, 5), { name: "Misuse", message: /`host`/ });
+  driver.dispose();
+});
+
+test("a refused configuration names every fault", () => {
+  const config = { name: () => "x", limits: { reply_bytes: NaN, card_bytes: new Date(0) } };
+  config.self = config;
+  for (const make of [() => new Core(genesis, config), () => new Driver(config)]) {
+    assert.throws(make, (error) => {
+      assert.equal(error.name, "ConfigError");
+      for (const key of ["`name`", "`limits.reply_bytes`", "`limits.card_bytes`", "`self.self"]) assert.match(error.message, new RegExp(key));
+      return true;
+    });
+  }
+});
+
+test("a configuration may be made of Maps and BigInt", () => {
+  const plain = new Core(genesis, { name: "n", limits: { reply_bytes: 1000 } });
+  const other = new Core(genesis, new Map([["name", "n"], ["limits", new Map([["reply_bytes", 1000n]])]]));
+  assert.deepEqual(other.snapshot(), plain.snapshot());
+});
+
+test("bytes are copied, in and out", async () => {
+  let seed;
+  const random = (bytes) => {
+    seed = bytes.fill(3);
+  };
+  const buffer = new TextEncoder().encode(card);
+  async function* body() {
+    yield buffer.subarray(0, 10);
+    yield buffer.subarray(10);
+  }
+  const driven = new Driven({ random, fetch: () => ({ status: 200, body: body() }) });
+  const id = driven.ask();
+  await driven.answered(id);
+  const answer = driven.messages.at(-1);
+  buffer.fill(0);
+  driven.send({ method: "notifications/message", params: { data: "x".repeat(16 << 20) } });
+  assert.equal(seed.length, 32);
+  assert.equal(driven.messages.at(-1), answer);
+  const told = driven.told().filter(({ type }) => type === "body");
+  assert.equal(told.map(({ text }) => text).join(""), card);
+  driven.driver.dispose();
+});
+
+test("what the host gets is made of plain objects", async () => {
+  const requests = [];
+  const notices = [];
+  const fetch = (request) => {
+    requests.push(request);
+    return { status: 404 };
+  };
+  const driven = new Driven({ fetch });
+  driven.driver.onNotice((notice) => notices.push(notice));
+  await driven.answered(driven.ask());
+  const [{ signal, ...request }] = requests;
+  assert.ok(signal instanceof AbortSignal);
+  const written = JSON.parse(JSON.stringify(request));
+  assert.equal(written.method, "GET");
+  assert.match(written.url, /^https:\/\/agent\.example\//);
+  assert.ok(written.headers.length > 0);
+  for (const [name, value] of written.headers) assert.equal(typeof name + typeof value, "stringstring");
+  assert.ok(!("body" in request));
+  for (const notice of notices) assert.deepEqual(JSON.parse(JSON.stringify(notice)), notice);
+  driven.driver.dispose();
+});
+
+test("dispose with a fetch running aborts it and is heard of no more", async () => {
+  const seen = { aborted: 0, cancelled: 0, timers: 0 };
+  const body = {
+    getReader: () => ({
+      read: () => new Promise(() => {}),
+      cancel: () => {
+        seen.cancelled++;
+        return Promise.reject(new Error("cannot cancel"));
+      },
+    }),
+  };
+  const setTimer = () => {
+    seen.timers++;
+    return () => seen.timers--;
+  };
+  const fetch = ({ signal }) => {
+    signal.addEventListener("abort", () => seen.aborted++);
+    return { status: 200, body };
+  };
+  const driven = new Driven({ fetch, setTimer });
+  driven.ask();
+  await settled();
+  assert.deepEqual(seen, { aborted: 0, cancelled: 0, timers: 1 });
+  const heard = driven.messages.length;
+  driven.driver.dispose();
+  driven.driver.dispose();
+  await settled();
+  assert.deepEqual(seen, { aborted: 1, cancelled: 1, timers: 0 });
+  assert.equal(driven.messages.length, heard);
+});
+
+test("after dispose, free or the end of `using` every call says so", () => {
+  for (const end of ["dispose", "free", Symbol.dispose]) {
+    const core = new Core(genesis);
+    core[end]();
+    core[end]();
+    core.free();
+    const calls = [
+      () => core.input(1, open),
+      () => core.message(1, 1, "{}"),
+      () => core.body(1, 1, new Uint8Array(1)),
+      () => core.output(),
+      () => core.timeout(),
+      () => core.snapshot(),
+      () => core.trace(true),
+      () => core.traceLine(),
+    ];
+    for (const call of calls) assert.throws(call, { name: "Disposed", message: /disposed/ });
+    assert.equal(core.dead, undefined);
+    const driver = new Driver();
+    driver.open(1, "s", () => {});
+    driver[end]();
+    driver[end]();
+    driver.free();
+    for (const call of [() => driver.open(2, "s", () => {}), () => driver.message(1, "{}"), () => driver.close(1), () => driver.snapshot()]) {
+      assert.throws(call, { name: "Disposed" });
+    }
+  }
+});
+
+test("a snapshot goes through restore", () => {
+  const core = new Core(genesis);
+  core.input(0, open);
+  const again = Core.restore({ ...genesis, now: 1 }, undefined, core.snapshot());
+  assert.deepEqual(again.snapshot({ secrets: false }), core.snapshot({ secrets: false }));
+  const driver = new Driver();
+  const other = Driver.restore(undefined, undefined, driver.snapshot({ secrets: true }));
+  assert.deepEqual(other.snapshot(), driver.snapshot());
+  for (const each of [driver, other]) each.dispose();
+});

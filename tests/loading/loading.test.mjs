@@ -1,0 +1,106 @@
+// Every way to load the package, from a program that has it in node_modules.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const program = join(root, "tests/.work/loading");
+const wasm = join(root, "pkg/dist/narrows_bg.wasm");
+
+rmSync(program, { recursive: true, force: true });
+mkdirSync(join(program, "node_modules"), { recursive: true });
+symlinkSync(join(root, "pkg"), join(program, "node_modules/narrows"));
+
+/** Runs a program of its own, and returns what it printed and complained of. */
+function run(code, { kind = "module", flags = [] } = {}) {
+  const args = [...flags, `--input-type=${kind}`, "-e", code];
+  return execFileSync(process.execPath, args, { cwd: program, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
+}
+
+const use = `
+  const core = new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 });
+  core.input(0, '{"type":"open","peer":1,"scope":"s"}');
+  core.message(0, 1, '{"jsonrpc":"2.0","id":7,"method":"ping"}');
+  console.log(JSON.parse(JSON.parse(core.output()).text).id);
+  core.dispose();
+  new Driver().dispose();
+`;
+
+test("import and require give the same ready package", () => {
+  assert.equal(run(`import init, { Core, Driver } from "narrows"; await init(); ${use}`), "7");
+  assert.equal(run(`const { Core, Driver } = require("narrows"); ${use}`, { kind: "commonjs" }), "7");
+  const same = `import { createRequire } from "node:module"; import * as a from "narrows";
+    console.log(createRequire(import.meta.url)("narrows").Core === a.Core)`;
+  assert.equal(run(same.replace("import.meta.url", "process.cwd() + '/x.js'")), "true");
+});
+
+test("loading alone needs no clock, chance or network", () => {
+  const shut = `for (const name of ["fetch", "setTimeout", "performance", "crypto"])
+    Object.defineProperty(globalThis, name, { get() { throw new Error("used " + name); } });`;
+  assert.equal(run(`${shut} const { Core } = await import("narrows"); console.log(typeof Core)`), "function");
+});
+
+test("conditions choose the entry", () => {
+  const where = `console.log(import.meta.resolve("narrows").split("/").pop())`;
+  assert.equal(run(where), "node.mjs");
+  assert.equal(run(where, { flags: ["-C", "workerd"] }), "workerd.mjs");
+  const { exports } = JSON.parse(readFileSync(join(root, "pkg/package.json"), "utf8"));
+  assert.deepEqual(Object.keys(exports["."]), ["types", "workerd", "node", "default"]);
+  const wasmAt = run(`console.log(import.meta.resolve("narrows/narrows.wasm"))`);
+  assert.ok(wasmAt.endsWith("/dist/narrows_bg.wasm"), wasmAt);
+});
+
+test("the page's entry loads once, from any source, and again after a failure", () => {
+  const code = `
+    import { readFileSync } from "node:fs";
+    import init, { Core, Driver } from ${JSON.stringify(join(root, "pkg/web.mjs"))};
+    const failed = await init(new Uint8Array(8)).then(() => "loaded", () => "refused");
+    const response = () => new Response(readFileSync(${JSON.stringify(wasm)}), { headers: { "content-type": "application/wasm" } });
+    await Promise.all([init(response()), init(response())]);
+    const before = new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 });
+    await init();
+    before.output();
+    console.log(failed);
+    ${use}`;
+  assert.equal(run(code), "refused\n7");
+});
+
+test("the worker's entry takes a compiled module", () => {
+  const hooks = `
+    import { readFileSync } from "node:fs";
+    export async function load(url, context, next) {
+      if (!url.endsWith(".wasm")) return next(url, context);
+      const bytes = readFileSync(new URL(url)).toString("base64");
+      const source = "export default new WebAssembly.Module(Buffer.from(" + JSON.stringify(bytes) + ", 'base64'))";
+      return { format: "module", source, shortCircuit: true };
+    }`;
+  const code = `
+    import { register } from "node:module";
+    register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hooks)}));
+    const { default: init, Core, Driver } = await import("narrows");
+    await init();
+    ${use}`;
+  assert.equal(run(code, { flags: ["-C", "workerd"] }), "7");
+});
+
+test("the slim entry takes the module from its caller", () => {
+  const code = `
+    import { readFileSync } from "node:fs";
+    import { initSync, Core, Driver } from "narrows/slim";
+    initSync({ module: new WebAssembly.Module(readFileSync(${JSON.stringify(wasm)})) });
+    ${use}`;
+  assert.equal(run(code), "7");
+});
+
+test("everything the package refers to is in it", () => {
+  const manifest = JSON.parse(readFileSync(join(root, "pkg/package.json"), "utf8"));
+  const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: join(root, "pkg"), encoding: "utf8" });
+  const files = JSON.parse(listed)[0].files.map(({ path }) => `./${path}`);
+  const targets = (value) => (typeof value === "string" ? [value] : Object.values(value).flatMap(targets));
+  for (const target of [...targets(manifest.exports), ...targets(manifest.bin)]) assert.ok(files.includes(target), target);
+  assert.deepEqual(manifest.dependencies ?? {}, {});
+  for (const name of ["./dist/narrows.js", "./dist/narrows_bg.wasm", "./dist/narrows.d.ts"]) assert.ok(files.includes(name), name);
+});

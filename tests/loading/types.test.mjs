@@ -1,0 +1,42 @@
+// The types describe the package: a sample compiles, and each mistake marked in it is found.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const here = join(root, "tests/loading");
+const tsc = join(here, "node_modules/typescript/bin/tsc");
+const program = join(root, "tests/.work/types");
+
+if (!existsSync(tsc)) {
+  const quietly = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+  execFileSync("npm", ["install", ...quietly], { cwd: here, stdio: ["ignore", 2, 2] });
+}
+rmSync(program, { recursive: true, force: true });
+mkdirSync(join(program, "node_modules"), { recursive: true });
+symlinkSync(join(root, "pkg"), join(program, "node_modules/narrows"));
+for (const name of readdirSync(join(here, "types"))) symlinkSync(join(here, "types", name), join(program, name));
+
+function compile(name, options, file = "sample.mts") {
+  const compilerOptions = { strict: true, noEmit: true, types: [], exactOptionalPropertyTypes: true, preserveSymlinks: true, ...options };
+  const config = join(program, `tsconfig.${name}.json`);
+  writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", config], { encoding: "utf8" });
+  assert.equal(stdout, "");
+  assert.equal(status, 0);
+}
+
+test("a host compiles without the DOM, as Node resolves it", () => {
+  compile("node", { module: "nodenext", target: "es2022", lib: ["es2022"] });
+});
+
+test("a host compiles with the DOM, as bundlers resolve it", () => {
+  compile("bundler", { module: "esnext", moduleResolution: "bundler", target: "es2022", lib: ["es2022", "dom"] });
+});
+
+test("the generated types are the written ones", () => {
+  compile("generated", { module: "nodenext", target: "es2022", lib: ["es2022", "dom"] }, "generated.mts");
+});
