@@ -14,8 +14,8 @@ use super::task::{Artifact, Task};
 /// What a call has got of its answer so far.
 ///
 /// A later snapshot replaces what was merged, except that it takes nothing away by silence: artifacts, history, context
-/// id and the words of an unchanged state stay where the snapshot has none. A terminal state is never left. Events that
-/// name another task or context are taken, as an exchange belongs to one call, and flagged.
+/// id and the words of an unchanged state stay where the snapshot of the same task has none. A terminal state of a task is
+/// never left. Events that name another task or context are taken, as an exchange belongs to one call, and flagged.
 #[derive(Clone, Debug)]
 pub struct Assembly {
     task: Option<Task>,
@@ -140,29 +140,15 @@ impl Assembly {
     }
 
     fn snapshot(&mut self, mut new: Task) -> Result<Applied, TooLarge> {
-        let own_id = Some(new.id.as_str()).filter(|id| !id.is_empty());
-        let foreign = self.is_foreign(own_id, new.context_id.as_deref());
+        let own_id = Some(new.id.clone()).filter(|id| !id.is_empty());
+        let foreign = self.is_foreign(own_id.as_deref(), new.context_id.as_deref());
+        // Checked before anything moves, so that a refused event leaves the task as it was.
+        fits(new.artifacts(), self.limit)?;
         if let Some(old) = &mut self.task {
-            // Checked before anything moves, so that a refused event leaves the task as it was.
-            fits(new.artifacts(), self.limit)?;
-            if new.artifacts().is_empty() {
-                new.artifacts = old.artifacts.take().or(new.artifacts);
-            }
-            if new.history.as_ref().is_none_or(Vec::is_empty) {
-                new.history = old.history.take().or(new.history);
-            }
-            if new.id.is_empty() {
-                new.id = core::mem::take(&mut old.id);
-            }
             new.context_id = new.context_id.or_else(|| old.context_id.take());
-            let same_state = new.status.state == old.status.state;
-            if old.status.state.is_terminal() && !new.status.state.is_terminal() {
-                new.status = core::mem::take(&mut old.status);
-            } else if same_state && new.status.message.is_none() {
-                new.status.message = old.status.message.take();
+            if own_id.is_none_or(|id| old.id.is_empty() || id == old.id) {
+                keep_what_is_not_said(old, &mut new);
             }
-        } else {
-            fits(new.artifacts(), self.limit)?;
         }
         self.places.clear();
         self.bytes = 0;
@@ -228,6 +214,24 @@ fn task_of(task: &mut Option<Task>, task_id: Option<String>, context_id: Option<
         task.context_id = context_id;
     }
     task
+}
+
+/// Carries over what a later snapshot of the same task is silent about.
+fn keep_what_is_not_said(old: &mut Task, new: &mut Task) {
+    if new.artifacts().is_empty() {
+        new.artifacts = old.artifacts.take().or_else(|| new.artifacts.take());
+    }
+    if new.history.as_ref().is_none_or(Vec::is_empty) {
+        new.history = old.history.take().or_else(|| new.history.take());
+    }
+    if new.id.is_empty() {
+        new.id = core::mem::take(&mut old.id);
+    }
+    if old.status.state.is_terminal() && !new.status.state.is_terminal() {
+        new.status = core::mem::take(&mut old.status);
+    } else if new.status.state == old.status.state && new.status.message.is_none() {
+        new.status.message = old.status.message.take();
+    }
 }
 
 /// How much may still be written anew when members are merged.

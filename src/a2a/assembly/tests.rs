@@ -142,6 +142,18 @@ fn events_of_other_ids_are_taken_and_flagged() {
 }
 
 #[test]
+fn a_snapshot_of_another_task_brings_its_own_artifacts_and_no_others() {
+    let mut assembly = Assembly::new(1 << 20);
+    applied(&mut assembly, &chunk("a", "of t", false));
+    applied(&mut assembly, &status("t", "completed", "done"));
+    let other = applied(&mut assembly, r#"{"task":{"id":"u","status":{"state":"working"}}}"#);
+    assert!(other.foreign_ids);
+    let task = assembly.task().unwrap();
+    assert_eq!((task.id.as_str(), &task.status.state, task.artifacts().len()), ("u", &State::Working, 0));
+    assert_eq!(task.context_id.as_deref(), Some("c"));
+}
+
+#[test]
 fn a_message_is_the_answer() {
     let mut assembly = Assembly::new(1 << 20);
     let message = r#"{"message":{"messageId":"m","role":"agent","parts":[{"text":"hi"}]}}"#;
