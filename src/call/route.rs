@@ -37,7 +37,13 @@ impl Route {
     /// Goes over to the other version once, where the agent's answer proves that it does not know this one: it says so, or does not know
     /// our method at an address whose version was only guessed.
     pub fn downgrade(&mut self, problem: &Fault) -> bool {
-        let asks = match problem.kind() {
+        let kind = match problem {
+            Fault::Agent { kind, .. } => *kind,
+            // Over HTTP+JSON the two versions have different paths, so a plain 404 says as much.
+            Fault::Status { kind, .. } if self.dialect().is_rest() => *kind,
+            Fault::Status { .. } | Fault::Protocol(_) | Fault::Depth => return false,
+        };
+        let asks = match kind {
             FaultKind::VersionNotSupported => true,
             FaultKind::MethodNotFound => !self.interface.declared,
             FaultKind::TaskNotFound

@@ -67,6 +67,8 @@ pub struct Send {
     deadline: Option<Instant>,
     wake: Option<(Instant, Reason)>,
     resumes: u32,
+    /// whether resubscribing takes the other HTTP method (A2A 1.0 names POST in its text and GET in its proto)
+    other_method: bool,
     reading: reading::Reading,
 }
 
@@ -113,6 +115,7 @@ impl Send {
             deadline: None,
             wake: None,
             resumes: 0,
+            other_method: false,
             reading: reading::Reading::default(),
         };
         let profile = work.target.profile(run);
@@ -204,6 +207,7 @@ impl Send {
                 return Some(self.fail(run, ToolError::new(Code::InvalidArgument, message)));
             }
         };
+        let encoded = if self.state == State::Resuming && self.other_method { encoded.with_other_method() } else { encoded };
         match run.start(self.target.plan(encoded, want)) {
             Ok(exchange) => {
                 self.exchange = Some(exchange);
@@ -279,6 +283,10 @@ impl Send {
             return self.transmit(run);
         }
         if self.state == State::Resuming {
+            if matches!(reply.status, 404 | 405) && self.dialect().is_rest() && !self.other_method {
+                self.other_method = true;
+                return self.transmit(run);
+            }
             return self.wait(run, Happening::ResumeRefused, None);
         }
         let error = fault::answered(run, &self.target, reply, problem);

@@ -12,7 +12,7 @@ use crate::mcp::tool::{Hints, Started, Tool};
 pub(super) const TOOL: Tool = Tool {
     name: "disconnect_agent",
     title: "Disconnect agent",
-    description: "Removes an agent by its alias, with its conversation, rate limit and health. Calls still running to it end as canceled.",
+    description: "Removes an agent by its alias, with its conversation, history, inbox entries, rate limit and health. Calls still running to it end as canceled.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string"}},"required":["alias"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"aborted":{"type":"integer","description":"calls that were running"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
@@ -26,6 +26,8 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         let message = format!("there is no agent '{alias}' to disconnect: see list_agents");
         return Err(ToolError::new(Code::UnknownAgent, message));
     };
+    run.scope.inbox.take(&alias, u64::MAX);
+    run.scope.inbox.take_lost(Some(&alias));
     let aborted = u64::try_from(run.scope.running(&alias).len()).unwrap_or(u64::MAX);
     let url = agent.url.as_str();
     let text = match aborted {
