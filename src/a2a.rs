@@ -1,7 +1,7 @@
 //! A2A as its callers speak it: one model in the shape of 1.0, four dialects on the wire, cards and the choice among
 //! their interfaces.
 //!
-//! Pure functions and data. [`request`] writes what goes to an agent, [`reply`] and [`event`] read what comes back,
+//! Pure functions and data. [`request`] writes what goes to an agent, [`mod@reply`] and [`mod@event`] read what comes back,
 //! [`assembly`] makes one answer of it; [`discovery`], [`card`] and [`choice`] find out where and how an agent is spoken to.
 //! Agents are sloppier than their protocol: whatever can be understood is, and what is not known is kept.
 

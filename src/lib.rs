@@ -1,4 +1,64 @@
-//! Narrows: one gateway core between MCP hosts and A2A agents.
+//! Narrows joins MCP hosts, which call tools, with A2A agents, which take tasks.
+//!
+//! It is one state machine that does no I/O. A host tells it what happened and does what it asks; the machine has no
+//! clock, no randomness of its own, no callbacks and no async. The same code runs as WebAssembly in Node, in a worker
+//! and in a page, and natively in a Rust program.
+//!
+//! # Three doors
+//!
+//! - [`Gateway::handle_input`](gateway::Gateway::handle_input): what happened, as an [`io::Input`], and when.
+//! - [`Gateway::poll_output`](gateway::Gateway::poll_output): what to do, as an [`io::Output`], until there is none.
+//! - [`Gateway::poll_timeout`](gateway::Gateway::poll_timeout): when to come back at the latest, and why.
+//!
+//! ```
+//! use narrows::config::Config;
+//! use narrows::gateway::{Gateway, Genesis};
+//! use narrows::io::{Input, Output, PeerId};
+//! use narrows::time::{Instant, WallTime};
+//!
+//! let genesis = Genesis { seed: [7; 32], now: Instant::from_ms(0), unix_ms: WallTime(0) };
+//! let mut gateway = Gateway::new(genesis, Config::default());
+//! let peer = PeerId(1);
+//! let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_string();
+//! for input in [Input::Open { peer, scope: "stdio".into() }, Input::Message { peer, text: ping }] {
+//!     gateway.handle_input(Instant::from_ms(1), input)?;
+//!     while let Some(output) = gateway.poll_output() {
+//!         match output {
+//!             Output::Message { text, .. } => assert_eq!(text, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+//!             Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {} // HTTP and logs are the host's
+//!         }
+//!     }
+//! }
+//! # Ok::<(), narrows::io::Misuse>(())
+//! ```
+//!
+//! # Guarantees
+//!
+//! 1. Every accepted call gets exactly one answer, a result or an error, whatever the agent does; or none if its caller
+//!    cancelled it or left.
+//! 2. After its answer a call causes nothing more towards its caller and its agent but an abort and, if it was
+//!    cancelled with a task running, the cancel request. The answer of an async call is its inbox entry.
+//! 3. Outputs depend on inputs, not on when or how often they are drained.
+//! 4. The same genesis, configuration and inputs give the same bytes on every target, wasm and native.
+//! 5. Work per input and memory are bounded by [`limits::Limits`]; reaching a limit is an error the caller sees, and
+//!    nothing else suffers.
+//! 6. No secret leaves except to the origin it was given for.
+//! 7. [`Gateway::restore`](gateway::Gateway::restore) continues as if nothing had happened, exchanges in flight apart,
+//!    which end as failed and recover.
+//!
+//! Each is the name of a test in `tests/guarantees.rs`.
+//!
+//! # The map
+//!
+//! | where | what |
+//! | --- | --- |
+//! | [`io`], [`gateway`], [`ground`], [`snapshot`], [`trace`] | the border and the machine |
+//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`json`] | what everything stands on |
+//! | [`scope`], [`registry`], [`contexts`], [`bucket`], [`health`], [`history`], [`inbox`], [`caller`] | the state of one user |
+//! | [`call`], [`exchange`], [`redirect`], [`redact`] | the life of a call and its HTTP rounds |
+//! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
+//! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
+//! | [`a2a`] | the A2A face: one model, four dialects, cards |
 #![no_std]
 #![forbid(unsafe_code)]
 
