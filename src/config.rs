@@ -83,6 +83,14 @@ pub struct Network {
     pub allowed_hosts: Vec<String>,
 }
 
+impl Network {
+    /// Whether a private address may be called at this host.
+    #[must_use]
+    pub fn allows_private(&self, host: &str) -> bool {
+        self.allow_private || self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

@@ -379,7 +379,10 @@ pub enum BodyTaken {
 
 fn reach(ground: &Ground, plan: &Plan, to: &Url) -> Reach {
     let named = to.origin() != plan.registered.origin();
-    Reach { allow_private: ground.config.network.allow_private, named_by_public: named && redirect::is_public(&plan.registered) }
+    Reach {
+        allow_private: ground.config.network.allows_private(to.host()),
+        named_by_public: named && redirect::is_public(&plan.registered),
+    }
 }
 
 fn fetch(exchange: ExchangeId, plan: &Plan, url: &Url) -> Output {

@@ -88,3 +88,60 @@ pub fn step(method: Method, from: &Url, status: u16, location: &str, registered:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn follows(method: Method, from: &str, status: u16, location: &str) -> Option<String> {
+        match step(method, &url(from), status, location, &url(from)) {
+            Step::Follow(to) => Some(to.as_str().into()),
+            Step::Refuse(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_post_stays_a_post_and_in_its_origin() {
+        let from = "https://agent.test/a2a";
+        for status in [307, 308] {
+            assert_eq!(follows(Method::Post, from, status, "/a2a/").as_deref(), Some("https://agent.test/a2a/"));
+            assert_eq!(follows(Method::Post, from, status, "https://evil.test/a2a"), None);
+            assert_eq!(follows(Method::Post, from, status, "https://agent.test:8443/a2a"), None);
+        }
+        for status in [301, 302, 303] {
+            assert_eq!(follows(Method::Post, from, status, "/a2a/"), None);
+        }
+        assert_eq!(follows(Method::Get, from, 302, "https://other.test/card").as_deref(), Some("https://other.test/card"));
+    }
+
+    #[test]
+    fn nothing_goes_from_https_to_http() {
+        let from = "https://agent.test:8443/a2a/app";
+        let upgraded = follows(Method::Post, from, 307, "http://agent.test/a2a/app/");
+        assert_eq!(upgraded.as_deref(), Some("https://agent.test:8443/a2a/app/"));
+        assert_eq!(follows(Method::Get, from, 302, "http://other.test/card"), None);
+        assert_eq!(follows(Method::Get, from, 302, "ftp://agent.test/card"), None);
+    }
+
+    #[test]
+    fn addresses_are_called_as_far_as_the_reach_goes() {
+        let anywhere = Reach { allow_private: true, named_by_public: false };
+        let outside = Reach { allow_private: false, named_by_public: false };
+        let named = Reach { allow_private: true, named_by_public: true };
+        for (text, allowed) in [
+            ("http://127.0.0.1/", [true, false, false]),
+            ("http://0x7f.1/", [true, false, false]),
+            ("http://[::ffff:10.0.0.1]/", [true, false, false]),
+            ("http://169.254.169.254/", [false, false, false]),
+            ("https://agent.test/", [true, true, true]),
+        ] {
+            for (reach, expected) in [anywhere, outside, named].into_iter().zip(allowed) {
+                assert_eq!(permit(&url(text), reach).is_ok(), expected, "{text} {reach:?}");
+            }
+        }
+    }
+}

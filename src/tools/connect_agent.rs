@@ -73,7 +73,8 @@ pub(crate) fn connect_external(run: &mut Run<'_>, agent: &ExternalAgent) -> Resu
 
 /// Registers an agent whose values are checked, and looks for its card.
 fn register(run: &mut Run<'_>, alias: &str, registration: Registration, remark: Option<String>) -> Result<Started, ToolError> {
-    let reach = Reach { allow_private: run.ground.config.network.allow_private, named_by_public: false };
+    let allow_private = run.ground.config.network.allows_private(registration.url.host());
+    let reach = Reach { allow_private, named_by_public: false };
     redirect::permit(&registration.url, reach)
         .map_err(|why| ToolError::new(Code::Blocked, format!("`agent_url` is not called: {why}")))?;
     let limit = run.ground.config.limits.agents_per_scope;
