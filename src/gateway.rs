@@ -65,10 +65,12 @@ impl Gateway {
     pub fn handle_input(&mut self, now: Instant, input: Input) -> Result<(), Misuse> {
         let traced = self.trace.begin(&input);
         let before = self.ground.outputs.len();
-        self.ground.now = self.ground.now.max(now);
+        let earlier = self.ground.now;
+        self.ground.now = earlier.max(now);
         let handled = self.take(input);
-        if handled.is_ok() {
-            self.do_what_is_due();
+        match handled {
+            Ok(()) => self.do_what_is_due(),
+            Err(_) => self.ground.now = earlier,
         }
         self.trace.end(now, traced, handled.as_ref().err(), self.ground.outputs.iter().skip(before), &self.scopes);
         handled

@@ -66,17 +66,22 @@ impl Gateway {
             pieces.add(session_record(*peer, session));
         }
         for (name, scope) in self.scopes.iter() {
+            // What agents echoed may hold what was dropped from the headers.
+            let clean = |record: Json| match secrets {
+                Secrets::Keep => record,
+                Secrets::Drop => scope.secrets.redact_json(record),
+            };
             for (alias, agent) in scope.registry.iter() {
-                pieces.add(agent::record(name, alias, agent, secrets, &self.ground));
+                pieces.add(clean(agent::record(name, alias, agent, secrets, &self.ground)));
             }
             if let Some(caller) = &scope.caller {
-                pieces.add(caller_record(name, caller));
+                pieces.add(clean(caller_record(name, caller)));
             }
             for entry in scope.inbox.entries(None) {
                 let mut record = Object::new();
                 record.string("kind", "inbox").string("scope", name);
                 entry.record(&mut record);
-                pieces.add(record.finish());
+                pieces.add(clean(record.finish()));
             }
         }
         for call in self.calls.values() {

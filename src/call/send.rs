@@ -13,7 +13,7 @@ use crate::a2a::{self, Assembly, Event, Fault, FaultKind, Operation, SendRequest
 use crate::exchange::{Failure, Reply, Report, Want};
 use crate::history::{self, Entry};
 use crate::http;
-use crate::io::{Deadline, ExchangeId, Level, Reason};
+use crate::io::{Cause, Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
 use crate::registry::Profile;
@@ -27,6 +27,8 @@ pub use answer::{message_result, task_result};
 
 /// How long the closing events of a stream are taken after its terminal status.
 const CLOSING_MS: u64 = 500;
+/// How long the reading of an ended task may take that confirms it.
+const CONFIRMING_MS: u64 = 10_000;
 /// How often a broken stream is taken up again.
 const RESUMES: u32 = 5;
 
@@ -231,6 +233,8 @@ impl Send {
             Report::Reply(_) | Report::Closed(_) | Report::Failed(_) => self.exchange = None,
         }
         match &report {
+            // What the host itself refused says nothing about the agent.
+            Report::Failed(Failure::Transport { cause: Cause::Blocked, .. }) => {}
             Report::Failed(Failure::Transport { answered: false, .. }) => self.target.heard(run, false),
             Report::Reply(_) | Report::Event(_) | Report::Closed(_) | Report::Failed(_) => self.target.heard(run, true),
         }
@@ -426,6 +430,7 @@ impl Send {
         }
         match self.state {
             State::Closing => self.close(run),
+            State::Confirming => Some(self.finish(run)),
             State::Waiting => {
                 self.step(Happening::Due);
                 self.transmit(run)
@@ -433,7 +438,6 @@ impl Send {
             State::Finding
             | State::Sending
             | State::Streaming
-            | State::Confirming
             | State::Reading
             | State::Resuming
             | State::Polling

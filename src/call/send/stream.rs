@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use super::{CLOSING_MS, Happening, RESUMES, Send, State};
+use super::{CLOSING_MS, CONFIRMING_MS, Happening, RESUMES, Send, State};
 use crate::a2a::{self, Event, Fault};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Report};
@@ -175,6 +175,7 @@ impl Send {
         }
         self.drop_exchange(run);
         self.step(Happening::Unanswered);
+        self.wake = Some((run.ground.now.plus_ms(CONFIRMING_MS), Reason::StreamClosing));
         self.transmit(run)
     }
 
