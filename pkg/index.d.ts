@@ -70,7 +70,7 @@ export interface ConfigObject {
 export type Header = [name: string, value: string];
 
 /** Why a fetch failed. */
-export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "redirect" | "protocol" | "other";
+export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "protocol" | "other";
 
 /** What happened, as `Core.input` takes it in JSON. */
 export type Input =

@@ -63,7 +63,7 @@ pub fn is_dropped_by_browsers(name: &str) -> bool {
 #[must_use]
 pub fn content_type_is(value: &str, media_type: &str) -> bool {
     let essence = value.split(';').next().unwrap_or_default();
-    essence.trim_matches(BLANKS).eq_ignore_ascii_case(media_type)
+    essence.trim_ascii().eq_ignore_ascii_case(media_type)
 }
 
 /// Whether a text is a token, and so fit for a field name (RFC 9110 §5.6.2).
@@ -83,7 +83,7 @@ pub fn is_field_value(value: &str) -> bool {
 /// Whole seconds or a date; a date in the past is 0. What is neither is as if it were not there.
 #[must_use]
 pub fn retry_after_ms(value: &str, now: WallTime) -> Option<u64> {
-    let value = value.trim_matches(BLANKS);
+    let value = value.trim_ascii();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         let seconds = value.parse().unwrap_or(u64::MAX);
         return Some(seconds.saturating_mul(1000).min(RETRY_AFTER_CAP_MS));
@@ -97,8 +97,6 @@ pub fn retry_after_ms(value: &str, now: WallTime) -> Option<u64> {
 pub fn section_bytes(headers: &[(String, String)]) -> u64 {
     headers.iter().map(|(name, value)| (name.len() + ": \r\n".len() + value.len()) as u64).sum()
 }
-
-const BLANKS: [char; 2] = [' ', '\t'];
 
 #[cfg(test)]
 mod tests {

@@ -5,12 +5,12 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::iter;
-use core::ops::Bound::{Included, Unbounded};
 
 use crate::json::Json;
 
@@ -26,9 +26,11 @@ const CAPACITY: usize = 16_384;
 /// The credentials of one scope, numbered from 1 as they were learned.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    by_number: BTreeMap<u64, Box<str>>,
-    /// Every spelling with the number of its secret.
-    spellings: BTreeMap<Box<[u8]>, u64>,
+    secrets: VecDeque<Box<str>>,
+    /// How many were forgotten: the number before the first one's.
+    forgotten: u64,
+    /// Every spelling with the number of its secret, sorted.
+    spellings: Vec<(Box<[u8]>, u64)>,
     filter: Filter,
 }
 
@@ -69,56 +71,67 @@ impl Secrets {
     /// Learns the credentials of a header field: without the scheme word, those of at least eight characters, none of
     /// harmless fields; each cookie's value; the password of `Basic` (RFC 7617 §2) too.
     pub fn learn(&mut self, name: &str, value: &str) {
-        for secret in credentials::of_header(name, value) {
-            if !self.knows(&secret) {
-                let number = self.by_number.last_key_value().map_or(1, |(number, _)| number + 1);
-                self.insert(number, &secret);
-            }
+        credentials::of_header(name, value).iter().for_each(|secret| self.add(secret));
+    }
+
+    /// Takes in a secret as it stands, if it is new: one that another table gave.
+    pub fn add(&mut self, secret: &str) {
+        if secret.len() >= WINDOW && !self.knows(secret) {
+            self.insert(secret);
         }
+    }
+
+    /// Every secret, in the order they were learned.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(AsRef::as_ref)
     }
 
     fn knows(&self, secret: &str) -> bool {
-        let number = self.spellings.get(secret.as_bytes());
-        number.and_then(|number| self.by_number.get(number)).is_some_and(|known| **known == *secret)
+        let found = self.place(secret.as_bytes()).ok().and_then(|at| self.spellings.get(at));
+        let place = found.and_then(|(_, number)| usize::try_from(number - self.forgotten - 1).ok());
+        place.and_then(|place| self.secrets.get(place)).is_some_and(|known| **known == *secret)
     }
 
-    /// Every secret with its number, in the order they were learned.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.by_number.iter().map(|(number, secret)| (*number, secret.as_ref()))
-    }
-
-    /// Takes a secret back under the number it had, which is free.
-    pub fn insert(&mut self, number: u64, secret: &str) {
-        self.spell(secret.as_bytes().into(), number);
-        for spelling in credentials::other_spellings(secret) {
-            if !self.spellings.contains_key(spelling.as_bytes()) {
-                self.spell(spelling.into_bytes().into(), number);
-            }
-        }
-        self.by_number.insert(number, secret.into());
-        if self.by_number.len() > CAPACITY {
+    fn insert(&mut self, secret: &str) {
+        if self.secrets.len() == CAPACITY {
             self.forget_oldest();
         }
+        self.secrets.push_back(secret.into());
+        let number = self.forgotten + self.secrets.len() as u64;
+        self.spell(secret, number, true);
+        credentials::other_spellings(secret).for_each(|spelling| self.spell(&spelling, number, false));
     }
 
-    fn spell(&mut self, spelling: Box<[u8]>, number: u64) {
-        if self.filter.is_full() {
-            self.filter = Filter::with_room_beyond(self.spellings.len());
-            for known in self.spellings.keys() {
-                self.filter.add(known);
+    /// Adds a spelling, for the newest secret that is spelled so in itself.
+    fn spell(&mut self, spelling: &str, number: u64, itself: bool) {
+        match self.place(spelling.as_bytes()) {
+            Ok(at) if itself => self.spellings.get_mut(at).map_or((), |(_, owner)| *owner = number),
+            Ok(_) => {}
+            Err(at) => {
+                self.spellings.insert(at, (spelling.as_bytes().into(), number));
+                if self.filter.is_full() {
+                    self.filter = Filter::with_room_beyond(self.spellings.len());
+                    self.spellings.iter().for_each(|(known, _)| self.filter.add(known));
+                }
+                self.filter.add(spelling.as_bytes());
             }
         }
-        self.filter.add(&spelling);
-        self.spellings.insert(spelling, number);
     }
 
     fn forget_oldest(&mut self) {
-        let Some((number, secret)) = self.by_number.pop_first() else { return };
-        for spelling in iter::once(String::from(&*secret)).chain(credentials::other_spellings(&secret)) {
-            if self.spellings.get(spelling.as_bytes()) == Some(&number) {
-                self.spellings.remove(spelling.as_bytes());
+        let Some(secret) = self.secrets.pop_front() else { return };
+        self.forgotten += 1;
+        for spelling in iter::once(String::from(secret.as_ref())).chain(credentials::other_spellings(&secret)) {
+            if let Ok(at) = self.place(spelling.as_bytes())
+                && self.spellings.get(at).is_some_and(|(_, number)| *number == self.forgotten)
+            {
+                self.spellings.remove(at);
             }
         }
+    }
+
+    fn place(&self, spelling: &[u8]) -> Result<usize, usize> {
+        self.spellings.binary_search_by(|(known, _)| known.as_ref().cmp(spelling))
     }
 
     /// Replaces every secret in plain text by `[redacted]`. Text without one is given back as it is.
@@ -148,6 +161,9 @@ impl Secrets {
 
     /// The text with its secrets replaced; none where it holds none.
     fn replace(&self, text: &str, form: Form) -> Option<String> {
+        if self.secrets.is_empty() {
+            return None;
+        }
         let (mut out, mut copied) = (None::<String>, 0);
         let mut run = None::<Run>;
         let mut write = |run: Run| {
@@ -184,7 +200,8 @@ impl Secrets {
         // between, only what it shares with the bytes can hold a shorter one.
         let mut bound = bytes;
         while bound.len() >= WINDOW {
-            let (spelling, number) = self.spellings.range::<[u8], _>((Unbounded, Included(bound))).next_back()?;
+            let after = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= bound);
+            let (spelling, number) = self.spellings.get(after.checked_sub(1)?)?;
             let shared = spelling.iter().zip(bound).take_while(|(a, b)| a == b).count();
             if shared == spelling.len() {
                 return Some((shared, *number));
@@ -197,7 +214,7 @@ impl Secrets {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.by_number.len())
+        write!(f, "Secrets({})", self.secrets.len())
     }
 }
 

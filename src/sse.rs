@@ -59,6 +59,15 @@ impl Block<'_> {
 }
 
 /// The decoder of one stream.
+///
+/// ```
+/// # use narrows::sse::Decoder;
+/// let mut decoder = Decoder::new(8 << 20, 64 << 20);
+/// assert_eq!(decoder.feed(b"id: 7\r\ndata: {\"a\":1}\r").count(), 0);
+/// let event = decoder.feed(b"\n\r\n").next().unwrap()?;
+/// assert_eq!((&*event.event, &*event.data, event.id.as_deref()), ("message", "{\"a\":1}", Some("7")));
+/// # Ok::<_, narrows::sse::TooLarge>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Decoder {
     event_bytes: u64,

@@ -20,7 +20,6 @@ pub struct Trace {
     birth: Option<String>,
     lines: VecDeque<String>,
     secrets: Secrets,
-    known: Table<String, ()>,
 }
 
 impl Trace {
@@ -33,7 +32,7 @@ impl Trace {
         let mut line = Object::new();
         line.json("genesis", &born.finish()).json("config", &config.to_json());
         let birth = Some(line.finish().as_str().to_string());
-        Self { on: false, birth, lines: VecDeque::new(), secrets: Secrets::default(), known: Table::new() }
+        Self { on: false, birth, lines: VecDeque::new(), secrets: Secrets::default() }
     }
 
     /// Starts or stops. A trace that starts before the first input begins with the birth and so replays.
@@ -64,11 +63,8 @@ impl Trace {
         scopes: &Table<String, Scope>,
     ) {
         let Some(input) = input else { return };
-        for (_, secret) in scopes.values().flat_map(|scope| scope.secrets.iter()) {
-            if !self.known.has(secret) {
-                self.known.insert(secret.to_string(), ());
-                self.secrets.insert(self.known.len(), secret);
-            }
+        for secret in scopes.values().flat_map(|scope| scope.secrets.iter()) {
+            self.secrets.add(secret);
         }
         let mut line = Object::new();
         line.integer("now", now.as_ms()).json("input", &input);

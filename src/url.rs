@@ -10,6 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use fluent_uri::normalize::Normalizer;
 use fluent_uri::{ParseError, ParseErrorKind, Uri, UriRef};
 
 mod address;
@@ -71,6 +72,7 @@ pub struct Url {
     text: String,
     scheme: Scheme,
     port: u16,
+    address: Address,
     host_end: usize,
     path_start: usize,
     path_end: usize,
@@ -86,7 +88,7 @@ impl Url {
             let relative = !text.contains("://") && fault.kind() == ParseErrorKind::UnexpectedChar;
             if relative { UrlFault::NotAbsolute } else { classify(text, fault) }
         })?;
-        Self::from_uri(&Uri::try_from(reference).map_err(|_| UrlFault::NotAbsolute)?.normalize())
+        Self::from_uri(Uri::try_from(reference).map_err(|_| UrlFault::NotAbsolute)?)
     }
 
     /// Resolves a reference such as a `Location` or a card's relative URL (RFC 3986 §5).
@@ -98,10 +100,13 @@ impl Url {
     pub fn join(&self, reference: &str) -> Result<Self, UrlFault> {
         let base = Uri::parse(self.text.as_str()).map_err(|fault| classify(&self.text, fault))?;
         let reference = UriRef::parse(reference).map_err(|fault| classify(reference, fault))?;
-        Self::from_uri(&reference.resolve_against(&base).map_err(|_| UrlFault::NotAbsolute)?.normalize())
+        Self::from_uri(reference.resolve_against(&base).map_err(|_| UrlFault::NotAbsolute)?.borrow())
     }
 
-    fn from_uri(uri: &Uri<String>) -> Result<Self, UrlFault> {
+    fn from_uri(uri: Uri<&str>) -> Result<Self, UrlFault> {
+        // Default ports are left out below. The parser's own table knows those of fifty schemes.
+        let normalizer = Normalizer::new().default_port_with(|_| None);
+        let uri = normalizer.normalize(&uri).map_err(|_| UrlFault::NotAbsolute)?;
         let scheme = match uri.scheme().as_str() {
             "http" => Scheme::Http,
             "https" => Scheme::Https,
@@ -111,13 +116,14 @@ impl Url {
         if authority.has_userinfo() {
             return Err(UrlFault::UserInfo);
         }
-        let host = host::canonical(authority.host())?;
+        let (host, address) = host::canonical(authority.host_parsed())?;
         let port = authority.port_to_u16().map_err(|_| UrlFault::Port)?.unwrap_or(scheme.default_port());
-        Ok(Self::assemble(scheme, &host, port, uri.path().as_str(), uri.query().map(|query| query.as_str())))
+        let query = uri.query().map(|query| query.as_str());
+        Ok(Self::assemble(scheme, (&host, address), port, uri.path().as_str(), query))
     }
 
     /// Writes a URL from parts in their normal form.
-    fn assemble(scheme: Scheme, host: &str, port: u16, path: &str, query: Option<&str>) -> Self {
+    fn assemble(scheme: Scheme, (host, address): (&str, Address), port: u16, path: &str, query: Option<&str>) -> Self {
         let mut text = format!("{}://{host}", scheme.name());
         let host_end = text.len();
         if port != scheme.default_port() {
@@ -130,7 +136,7 @@ impl Url {
             text.push('?');
             text.push_str(query);
         }
-        Self { text, scheme, port, host_end, path_start, path_end }
+        Self { text, scheme, port, address, host_end, path_start, path_end }
     }
 
     /// The whole text, as it goes to a `fetch`.
@@ -177,20 +183,20 @@ impl Url {
 
     /// What kind of place the host is, from its text alone.
     #[must_use]
-    pub fn address(&self) -> Address {
-        Address::of_host(self.host())
+    pub const fn address(&self) -> Address {
+        self.address
     }
 
     /// The same origin with the path `/`.
     #[must_use]
     pub fn origin_url(&self) -> Self {
-        Self::assemble(self.scheme, self.host(), self.port, "/", None)
+        Self::assemble(self.scheme, (self.host(), self.address), self.port, "/", None)
     }
 
     /// The same place over https on that port.
     #[must_use]
     pub fn with_scheme_https_on_port(&self, port: u16) -> Self {
-        Self::assemble(Scheme::Https, self.host(), port, self.path(), self.query())
+        Self::assemble(Scheme::Https, (self.host(), self.address), port, self.path(), self.query())
     }
 
     /// Appends to the path, with one slash between. The query is dropped, one in `suffix` taken; the origin stays.

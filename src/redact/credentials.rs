@@ -49,19 +49,19 @@ const SCHEMES: [&str; 4] = ["ApiKey", "Basic", "Bearer", "Token"];
 /// The credentials of a header field, without scheme words and short ones.
 pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
-    let value = value.trim();
+    let value = value.trim_ascii();
     let mut secrets = Vec::new();
     if HARMLESS.iter().any(|known| is(known)) {
         return secrets;
     }
     if is("Cookie") {
         let cookies = value.split(';').filter_map(|cookie| cookie.split_once('='));
-        secrets.extend(cookies.map(|(_, value)| value.trim().trim_matches('"').to_owned()));
+        secrets.extend(cookies.map(|(_, value)| value.trim_ascii().trim_matches('"').to_owned()));
     } else {
         let authorization = is("Authorization") || is("Proxy-Authorization");
         let (scheme, rest) = value.split_once(' ').unwrap_or_default();
         let known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
-        let credential = if known || (authorization && !scheme.is_empty()) { rest.trim() } else { value };
+        let credential = if known || (authorization && !scheme.is_empty()) { rest.trim_ascii() } else { value };
         if scheme.eq_ignore_ascii_case("Basic") {
             secrets.extend(password(credential));
         }

@@ -9,6 +9,9 @@ use crate::json::{unescape_lossy, write_string};
 
 /// The JSON text with its secrets replaced; none where it holds none.
 pub(super) fn replace(secrets: &Secrets, text: &str, form: Form) -> Option<String> {
+    if secrets.secrets.is_empty() {
+        return None;
+    }
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
     while let Some(token) = next_token(text, at) {
         at = token.end;

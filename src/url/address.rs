@@ -55,15 +55,9 @@ impl Address {
         }
     }
 
-    /// The kind of a host in the spelling of [`Url::host`](super::Url::host).
-    pub(super) fn of_host(host: &str) -> Self {
-        if let Some(address) = host.strip_prefix('[').and_then(|text| text.strip_suffix(']')?.parse().ok()) {
-            return v6(address);
-        }
-        if let Ok(address) = host.parse() {
-            return v4(address);
-        }
-        let name = host.strip_suffix('.').unwrap_or(host);
+    /// The kind of a host that is no address, in lower case.
+    pub(super) fn of_name(name: &str) -> Self {
+        let name = name.strip_suffix('.').unwrap_or(name);
         if METADATA_NAMES.contains(&name) {
             Self::Metadata
         } else if LOOPBACK_NAMES.contains(&name) || name.ends_with(".localhost") {

@@ -45,7 +45,12 @@ impl fmt::Display for UrlFault {
             Self::PercentEncoding => "has a `%` without two hexadecimal digits after it: write `%25` for the character itself",
             Self::Segment => "would get a path segment that is empty, `.` or `..`",
             Self::Character { character, at } => {
-                write!(f, "has {character:?} as character {at}, which is not allowed there: percent-encode it (")?;
+                if character.is_ascii_graphic() {
+                    write!(f, "has `{character}`")?;
+                } else {
+                    write!(f, "has U+{:04X}", u32::from(*character))?;
+                }
+                write!(f, " as character {at}, which is not allowed there: percent-encode it (")?;
                 for byte in character.encode_utf8(&mut [0; 4]).bytes() {
                     write!(f, "%{byte:02X}")?;
                 }

@@ -3,31 +3,42 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use fluent_uri::pct_enc::EStr;
+use fluent_uri::component::Host;
 use fluent_uri::pct_enc::encoder::RegName;
 
-use super::UrlFault;
+use super::{Address, UrlFault};
 
-/// The host in its one spelling: what a `fetch` makes of it.
-pub(super) fn canonical(host: &str) -> Result<String, UrlFault> {
-    if let Some(bracketed) = host.strip_prefix('[') {
-        let address = bracketed.strip_suffix(']').and_then(|text| text.parse().ok());
-        return address.map(|address| format!("[{}]", ipv6_text(address))).ok_or(UrlFault::Host);
+/// The host in its one spelling, which is what a `fetch` makes of it, and what kind of place it is.
+pub(super) fn canonical(host: Host<'_, RegName>) -> Result<(String, Address), UrlFault> {
+    let ip = |address: IpAddr, text: String| (text, Address::of_ip(address));
+    match host {
+        Host::Ipv4(address) => Ok(ip(address.into(), address.to_string())),
+        Host::Ipv6(address) => Ok(ip(address.into(), format!("[{}]", ipv6_text(address)))),
+        Host::RegName(name) => {
+            let name = lower_case(&name.decode().to_bytes())?;
+            if ends_in_a_number(&name) {
+                let address = ipv4(&name).ok_or(UrlFault::Host)?;
+                return Ok(ip(address.into(), address.to_string()));
+            }
+            let address = Address::of_name(&name);
+            Ok((name, address))
+        }
+        _ => Err(UrlFault::Host),
     }
-    let bytes = EStr::<RegName>::new(host).ok_or(UrlFault::Host)?.decode().to_bytes();
+}
+
+/// A name without the characters that WHATWG URL §3.2 forbids.
+fn lower_case(bytes: &[u8]) -> Result<String, UrlFault> {
     if !bytes.is_ascii() {
         return Err(UrlFault::NotAscii);
     }
-    let name = core::str::from_utf8(&bytes).map_err(|_| UrlFault::Host)?.to_ascii_lowercase();
+    let name = core::str::from_utf8(bytes).map_err(|_| UrlFault::Host)?.to_ascii_lowercase();
     if name.is_empty() {
         return Err(UrlFault::NoHost);
     }
-    if name.bytes().any(is_forbidden) {
-        return Err(UrlFault::Host);
-    }
-    if ends_in_a_number(&name) { ipv4(&name).map(|address| address.to_string()).ok_or(UrlFault::Host) } else { Ok(name) }
+    if name.bytes().any(is_forbidden) { Err(UrlFault::Host) } else { Ok(name) }
 }
 
 /// The text of WHATWG URL §3.5, which knows no dotted form.
