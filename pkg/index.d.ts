@@ -35,13 +35,7 @@ export type LimitName =
   | "redirects"
   | "cards_by_url";
 
-/** A value of a configuration. */
-export type ConfigValue = string | number | bigint | boolean | null | undefined | readonly ConfigValue[] | ConfigTable;
-
-/** A table of a configuration. */
-export type ConfigTable = { readonly [key: string]: ConfigValue } | ReadonlyMap<string, ConfigValue>;
-
-/** The configuration. Every fault is named in the message of the Error named `ConfigError`. */
+/** The configuration. What is absent has its default; every fault is named in the Error named `ConfigError`. */
 export interface ConfigObject {
   /** the server's name in MCP */
   readonly name?: string;
@@ -51,19 +45,33 @@ export interface ConfigObject {
   readonly poll_timeout_seconds?: number;
   /** the deadline of a send that starts as a stream and names none */
   readonly stream_timeout_seconds?: number;
-  readonly health?: {
-    /** consecutive failures that make an agent unhealthy, 0 for never */
-    readonly failure_threshold?: Id;
-  };
-  readonly network?: {
-    /** loopback and private addresses may be called too */
-    readonly allow_private?: boolean;
-    /** hosts that may be called although they are private */
-    readonly allowed_hosts?: readonly string[];
-  };
+  /** the rate of agents that name none: a bucket of `burst` that refills at `rps` a second */
+  readonly rate_limit?: { readonly rps: number; readonly burst: Id };
+  /** what is kept of the sends to an agent: how many, and how many code points of a text */
+  readonly history?: { readonly depth?: Id; readonly max_entry_length?: Id };
+  /** how long an inbox entry lives */
+  readonly inbox_ttl_seconds?: number;
+  /** the directory that discover_agents asks by default */
+  readonly directory?: { readonly url?: string };
+  /** the names of the tools that are offered, all where it is absent */
+  readonly tools?: readonly string[];
+  /** agents that are connected in every new scope */
+  readonly external_agents?: readonly ExternalAgent[];
+  /** consecutive failures that make an agent unhealthy, 0 for never */
+  readonly health?: { readonly failure_threshold?: Id };
+  /** which addresses may be called: loopback and private ones too, or of those the named hosts alone */
+  readonly network?: { readonly allow_private?: boolean; readonly allowed_hosts?: readonly string[] };
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
-  readonly [key: string]: ConfigValue;
+}
+
+/** An agent that is connected without a call. */
+export interface ExternalAgent {
+  /** its alias */
+  readonly name: string;
+  readonly url: string;
+  /** the header fields of its requests */
+  readonly headers?: { readonly [name: string]: string };
 }
 
 /** A header field: name and value. */

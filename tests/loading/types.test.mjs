@@ -40,3 +40,28 @@ test("a host compiles with the DOM, as bundlers resolve it", () => {
 test("the generated types are the written ones", () => {
   compile("generated", { module: "nodenext", target: "es2022", lib: ["es2022", "dom"] }, "generated.mts");
 });
+
+// Every key set, so that a trace, which begins with the whole configuration, shows every key.
+const everything = {
+  rate_limit: { rps: 0.5, burst: 2 },
+  directory: { url: "https://directory.example/" },
+  tools: ["send_message"],
+  external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
+};
+
+test("the configuration's type has the keys that the gateway has", async () => {
+  const { Core } = await import("../../pkg/node.mjs");
+  const core = new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 }, everything);
+  core.trace(true);
+  const { config } = JSON.parse(core.traceLine());
+  const code = `import type { ConfigObject, ExternalAgent } from "narrows";
+    const config = ${JSON.stringify(config)} satisfies ConfigObject;
+    type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+    type Keys<T> = keyof NonNullable<T>;
+    export const all: Same<keyof ConfigObject, keyof typeof config> = true;
+    export const agent: Same<keyof ExternalAgent, keyof (typeof config.external_agents)[0]> = true;
+    export const sections: { [K in keyof typeof config]: (typeof config)[K] extends string | number | readonly unknown[]
+      ? true : Same<Keys<ConfigObject[K]>, keyof (typeof config)[K]> } = ${JSON.stringify(Object.fromEntries(Object.keys(config).map((key) => [key, true])))};`;
+  writeFileSync(join(program, "config.mts"), code);
+  compile("config", { module: "nodenext", target: "es2022", lib: ["es2022"] }, "config.mts");
+});

@@ -65,8 +65,8 @@ const slim: Core = new SlimCore(genesis);
 const badSeed: Genesis = { seed: "x", now: 0, unixMs: 0 };
 // @ts-expect-error no such limit
 const badLimit: ConfigObject = { limits: { replies: 1 } };
-// @ts-expect-error a function is no configuration
-const badValue: ConfigObject = { other: () => 1 };
+// @ts-expect-error no such key
+const badKey: ConfigObject = { histroy: { depth: 1 } };
 // @ts-expect-error a list of names
 const badHosts: ConfigObject = { network: { allowed_hosts: "localhost" } };
 // @ts-expect-error no such input
@@ -88,4 +88,4 @@ new Core();
 // @ts-expect-error the reason is one of a few
 const badReason: Deadline = { at: 1, reason: "because" };
 
-export { start, drive, dead, slim, badSeed, badLimit, badValue, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
+export { start, drive, dead, slim, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
