@@ -35,9 +35,9 @@ function agent(sdk, binding, { compat = '0', streaming = true } = {}) {
     binding,
     version,
     streaming,
-    // What the 0.3 wire form over HTTP does not carry: file names, error codes; and Python's own encodes a file's base64 once more.
+    // What is lost in the 0.3 form over HTTP: file names, and in Python's own 0.3 the error codes. Python encodes a file's base64 once more.
     dropsFilenames: oldRest,
-    bareErrors: oldRest,
+    bareErrors: oldRest && sdk === 'py03',
     encodesTwice: oldRest && sdk.startsWith('py'),
   };
 }
@@ -123,7 +123,7 @@ function bench(driver, client, agents, log) {
   return {
     client, agents, agent: agents[0], alias: agents[0]?.alias, kept: {}, tools: [],
     compile: (schema) => ajv.compile(schema),
-    ask: (wish) => driver.ask(wish, 30_000),
+    ask: (wish) => driver.ask(wish, 20_000),
     processes: () => transcripts(log),
     wire: (mark) => marked(transcripts(log).flat(), mark).map(parse),
     async list() {

@@ -11,7 +11,7 @@ const toolError = 5;
 const inspect = (...options) =>
   new Promise((resolve, reject) => {
     const line = [program, '--cli', command, ...args, ...options, '--protocol-era', mode, '--format', 'json', '-q'];
-    execFile(process.execPath, line, { timeout: 20_000, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+    execFile(process.execPath, line, { timeout: 15_000, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       if (error && error.code !== toolError) return reject(new Error(`exit ${error.code ?? error.signal}: ${stderr.trim() || stdout.trim()}`));
       resolve(JSON.parse(stdout).result);
     });
