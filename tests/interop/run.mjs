@@ -151,6 +151,6 @@ const worker = async () => {
   for (let group = queue.shift(); group; group = queue.shift()) await run(group);
 };
 await Promise.all(Array.from({ length: Number(options.jobs) }, worker));
-if (counts.failed > 0) console.log(['', 'failed:', ...failed].join('\n  '));
+if (counts.failed > 0) console.log(['failed:', ...failed].join('\n  '));
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
