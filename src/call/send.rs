@@ -281,6 +281,10 @@ impl Send {
             self.step(Happening::VersionRefused);
             return self.transmit(run);
         }
+        if self.forget_task(run, problem) {
+            self.step(Happening::TaskRefused);
+            return self.transmit(run);
+        }
         if self.state == State::Streaming && unprocessed(reply.status, problem) {
             run.log(Level::Warning, &format!("{} does not stream, though its card says so; sending plainly", self.target.label));
             self.step(Happening::StreamRefused);
@@ -295,6 +299,36 @@ impl Send {
         }
         let error = fault::answered(run, &self.target, reply, problem);
         Some(self.fail(run, error))
+    }
+
+    /// A task that was remembered for the alias but is finished or gone at the agent no longer goes out; where it is
+    /// finished the message refers to it. The agent refused the message, so that it may go once more.
+    fn forget_task(&mut self, run: &mut Run<'_>, problem: &Fault) -> bool {
+        let finished = match problem.kind() {
+            FaultKind::Terminal => true,
+            FaultKind::TaskNotFound => false,
+            FaultKind::TaskNotCancelable
+            | FaultKind::Unsupported
+            | FaultKind::MethodNotFound
+            | FaultKind::VersionNotSupported
+            | FaultKind::ContentType
+            | FaultKind::PushNotSupported
+            | FaultKind::Other => return false,
+        };
+        let sending = matches!(self.state, State::Sending | State::Streaming);
+        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| sending) else { return false };
+        let Some(agent) = run.scope.registry.same(alias, *registration) else { return false };
+        let message = &mut self.request.message;
+        let remembered = message.task_id.is_some() && agent.conversation.waiting_task == message.task_id;
+        if !remembered {
+            return false;
+        }
+        agent.conversation.waiting_task = None;
+        let task = message.task_id.take().filter(|_| finished);
+        if message.reference_task_ids.is_none() {
+            message.reference_task_ids = task.map(|task| alloc::vec![task]);
+        }
+        true
     }
 
     fn learn_dialect(&mut self, run: &mut Run<'_>) {

@@ -49,6 +49,13 @@ impl Send {
             self.learn_dialect(run);
         }
         let closes = matches!(&decoded, Event::Status(update) if update.last);
+        // A task opens the stream as it stood before the message that continues it, and an artifact says nothing of the
+        // status: neither means that the agent waits.
+        let waits = match &decoded {
+            Event::Status(_) => true,
+            Event::Task(task) => !(self.is_empty() && self.request.message.task_id.as_deref() == Some(task.id.as_str())),
+            Event::Message(_) | Event::Artifact(_) | Event::Other(_) => false,
+        };
         if let Some(ended) = self.apply(run, decoded) {
             return Some(ended);
         }
@@ -57,7 +64,7 @@ impl Send {
         }
         let state = self.assembly.task().map(|task| &task.status.state);
         let ended = state.is_some_and(a2a::State::is_terminal);
-        if self.assembly.message().is_some() || state.is_some_and(a2a::State::is_interrupted) {
+        if self.assembly.message().is_some() || (waits && state.is_some_and(a2a::State::is_interrupted)) {
             return Some(self.finish(run));
         }
         if ended {
@@ -105,6 +112,11 @@ impl Send {
         if self.is_empty() && self.route.as_mut().is_some_and(|route| route.downgrade(problem)) {
             self.drop_exchange(run);
             self.step(Happening::VersionRefused);
+            return self.transmit(run);
+        }
+        if self.is_empty() && self.forget_task(run, problem) {
+            self.drop_exchange(run);
+            self.step(Happening::TaskRefused);
             return self.transmit(run);
         }
         if self.is_empty() && super::unprocessed(200, problem) {
