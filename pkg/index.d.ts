@@ -78,7 +78,7 @@ export interface ExternalAgent {
 export type Header = [name: string, value: string];
 
 /** Why a fetch failed. */
-export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "protocol" | "other";
+export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "redirect" | "protocol" | "other";
 
 /** What happened, as `Core.input` takes it in JSON. */
 export type Input =

@@ -135,7 +135,7 @@ impl Exchanges {
     /// # Errors
     /// [`Failure::Blocked`].
     pub fn start(&mut self, ground: &mut Ground, owner: Option<CallId>, plan: Plan) -> Result<ExchangeId, Failure> {
-        redirect::permit(&plan.url, reach(ground, &plan, &plan.url)).map_err(Failure::Blocked)?;
+        self.check(ground, &plan.url, &plan.registered)?;
         let id = ground.exchange_id();
         ground.outputs.push_back(fetch(id, &plan, &plan.url));
         self.first.insert(id, id);
@@ -145,6 +145,14 @@ impl Exchanges {
             self.unowned.insert((until, id), ());
         }
         Ok(id)
+    }
+
+    /// Whether a URL may be called for an agent or directory that was given as `registered`.
+    ///
+    /// # Errors
+    /// [`Failure::Blocked`].
+    pub fn check(&self, ground: &Ground, url: &Url, registered: &Url) -> Result<(), Failure> {
+        redirect::permit(url, reach(ground, url, registered)).map_err(Failure::Blocked)
     }
 
     /// Stops an exchange; nothing more is reported of it.
@@ -249,7 +257,7 @@ impl Exchanges {
             let why = format!("it was redirected more than {} times", ground.config.limits.redirects);
             return self.end(ground, first, refuse(why), true);
         }
-        if let Err(why) = redirect::permit(&to, reach(ground, &exchange.plan, &to)) {
+        if let Err(why) = redirect::permit(&to, reach(ground, &to, &exchange.plan.registered)) {
             return self.end(ground, first, Report::Failed(Failure::Blocked(why)), true);
         }
         ground.outputs.push_back(Output::Abort { exchange: exchange.current });
@@ -377,12 +385,9 @@ pub enum BodyTaken {
     Ended(Delivery),
 }
 
-fn reach(ground: &Ground, plan: &Plan, to: &Url) -> Reach {
-    let named = to.origin() != plan.registered.origin();
-    Reach {
-        allow_private: ground.config.network.allows_private(to.host()),
-        named_by_public: named && redirect::is_public(&plan.registered),
-    }
+fn reach(ground: &Ground, to: &Url, registered: &Url) -> Reach {
+    let named_by_public = to.origin() != registered.origin() && redirect::is_public(registered);
+    Reach { allow_private: ground.config.network.allows_private(to.host()), named_by_public }
 }
 
 fn fetch(exchange: ExchangeId, plan: &Plan, url: &Url) -> Output {

@@ -104,6 +104,8 @@ pub enum Cause {
     Tls,
     /// The host's own address check or a browser's policy refused it: the request surely did not arrive.
     Blocked,
+    /// A redirect whose target the host cannot read, as in a page.
+    Redirect,
     /// Bytes that are no HTTP, a body shorter than promised, a broken content coding.
     Protocol,
     /// Anything else.
@@ -112,12 +114,13 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause with its name in the JSON form.
-    pub const NAMES: [(Self, &'static str); 7] = [
+    pub const NAMES: [(Self, &'static str); 8] = [
         (Self::Refused, "refused"),
         (Self::Reset, "reset"),
         (Self::Dns, "dns"),
         (Self::Tls, "tls"),
         (Self::Blocked, "blocked"),
+        (Self::Redirect, "redirect"),
         (Self::Protocol, "protocol"),
         (Self::Other, "other"),
     ];
@@ -133,7 +136,7 @@ impl Cause {
     pub const fn unsent(self) -> bool {
         match self {
             Self::Refused | Self::Dns | Self::Tls | Self::Blocked => true,
-            Self::Reset | Self::Protocol | Self::Other => false,
+            Self::Reset | Self::Redirect | Self::Protocol | Self::Other => false,
         }
     }
 }

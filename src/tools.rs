@@ -22,6 +22,8 @@ mod remove_caller_card;
 mod send_message;
 mod view_caller_card;
 
+pub(crate) use list_agents::entry as agent_entry;
+
 /// Every tool, sorted by name.
 pub const TOOLS: [&Tool; 17] = [
     &broadcast_message::TOOL,

@@ -33,6 +33,9 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
         Cause::Dns => (Code::Unreachable, "has no address: check the host name"),
         Cause::Tls => (Code::Unreachable, "could not be trusted: its TLS certificate was not accepted"),
         Cause::Blocked => (Code::Blocked, "was not called: the host refused its address"),
+        Cause::Redirect => {
+            (Code::HttpStatus, "answered with a redirect whose target cannot be read here: register the final address")
+        }
         Cause::Protocol => (Code::ProtocolError, "sent bytes that are no complete HTTP answer"),
         Cause::Reset if answered => (Code::Unreachable, "broke off in the middle of its answer"),
         Cause::Reset => (Code::Unreachable, "closed the connection without an answer; whether it got the request is unknown"),

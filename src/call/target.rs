@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::a2a::{Encoded, Interface};
-use crate::call::Run;
+use crate::call::{Run, fault};
 use crate::exchange::{Plan, Want};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::registry::{Credentials, Profile};
@@ -38,17 +38,28 @@ impl Target {
                 credentials: Some(agent.credentials()),
             });
         }
+        let shown = shown(argument);
         if argument.trim().is_empty() {
             return Err(ToolError::new(Code::InvalidArgument, "`agent` is blank: give an alias or an absolute http(s) URL"));
         }
         if !argument.contains("://") {
-            let message = format!("there is no agent '{argument}': connect it with connect_agent, or see list_agents");
+            let message = format!("there is no agent '{shown}': connect it with connect_agent, or see list_agents");
             return Err(ToolError::new(Code::UnknownAgent, message));
         }
         match Url::parse(argument) {
             Ok(url) => Ok(Self { label: format!("agent {}", url.as_str()), alias: None, url, credentials: None }),
             Err(fault) => Err(ToolError::new(Code::UnknownAgent, format!("the agent's URL cannot be used: {fault}"))),
         }
+    }
+
+    /// What can be known before a token is spent: that the agent has an interface, and that its address may be called.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`] or [`Code::Blocked`].
+    pub fn check(&self, run: &Run<'_>) -> Result<(), ToolError> {
+        let Some(profile) = self.profile(run) else { return Ok(()) };
+        let interface = self.interface(profile.as_ref())?;
+        run.exchanges.check(run.ground, &interface.url, &self.url).map_err(|failure| fault::failure(&self.label, &failure))
     }
 
     /// What is known of the agent's card: outside `None` where it is still to be looked up.
@@ -115,4 +126,10 @@ impl Target {
             }
         }
     }
+}
+
+/// A name as it may be repeated: cut, and without what may be a password before an `@`.
+fn shown(argument: &str) -> String {
+    let after = argument.rsplit_once('@').map_or(argument, |(_, after)| after);
+    after.chars().take(100).collect()
 }

@@ -118,11 +118,12 @@ impl Gateway {
 
     fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<&RawValue>) {
         let Some(session) = self.peers.get_mut(&peer) else { return };
+        let scope = self.scopes.get_or_default(session.scope.as_str());
         if session.has(id) {
             let message = "a request with this `id` is still running: take another one";
             return self.say(peer, jsonrpc::error(Some(id), INVALID_REQUEST, message, None));
         }
-        match server::request(session, &self.ground.config, id, method, params) {
+        match server::request(session, scope, &self.ground.config, id, method, params) {
             Ok(Answer::Result(result)) => self.say(peer, jsonrpc::result(id, &result)),
             Ok(Answer::Listen(acknowledgement)) => {
                 session.listen(id);

@@ -135,6 +135,16 @@ pub fn cache_hints(result: &mut Object, era: Era) {
     }
 }
 
+/// The same for what may change at any moment.
+pub fn volatile(result: &mut Object, era: Era) {
+    match era {
+        Era::Legacy => {}
+        Era::Modern => {
+            result.integer("ttlMs", 0).string("cacheScope", "private");
+        }
+    }
+}
+
 /// The acknowledgement of a `subscriptions/listen` that asks for lists which never change here.
 #[must_use]
 pub fn acknowledgement(id: &Json) -> Json {

@@ -6,10 +6,12 @@ use alloc::string::String;
 use super::era::{self, Envelope, Era, LEGACY_VERSIONS, RpcError};
 use super::session::Session;
 use super::tool::Tool;
+use super::{completion, prompts, resources};
 use crate::config::Config;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
+use crate::scope::Scope;
 use crate::tools::offered;
 
 /// What the model of a host is told about the server.
@@ -40,6 +42,7 @@ pub enum Answer<'a> {
 /// A JSON-RPC error.
 pub fn request<'a>(
     session: &mut Session,
+    scope: &Scope,
     config: &Config,
     id: &Id,
     method: &str,
@@ -52,18 +55,19 @@ pub fn request<'a>(
     let envelope = Envelope::read(members.as_ref())?;
     let members = members.unwrap_or_default();
     match envelope.era {
-        Era::Legacy => legacy(session, config, envelope, method, &members),
+        Era::Legacy => legacy(session, scope, config, envelope, method, &members),
         Era::Modern => {
             if method != "server/discover" {
                 session.modern = true;
             }
-            modern(config, envelope, id, method, &members)
+            modern(scope, config, envelope, id, method, &members)
         }
     }
 }
 
 fn legacy<'a>(
     session: &mut Session,
+    scope: &Scope,
     config: &Config,
     envelope: Envelope,
     method: &str,
@@ -79,17 +83,47 @@ fn legacy<'a>(
             Ok(Answer::Result(Object::new().finish()))
         }
         // A sessionless peer that once forgets its envelope is told so; one that shook hands is served.
-        "tools/list" | "tools/call" if session.unclaimed_era() == Era::Modern => Err(RpcError::new(
+        _ if session.unclaimed_era() == Era::Modern => Err(RpcError::new(
             INVALID_PARAMS,
             "`params._meta` lacks io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
         )),
-        "tools/list" => tools_list(config, Era::Legacy, params),
+        _ => shared(scope, config, envelope, method, params),
+    }
+}
+
+/// The methods that both eras have.
+fn shared<'a>(
+    scope: &Scope,
+    config: &Config,
+    envelope: Envelope,
+    method: &str,
+    params: &Members<'a>,
+) -> Result<Answer<'a>, RpcError> {
+    let era = envelope.era;
+    if method.ends_with("/list") && params.get("cursor").is_some() {
+        return Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page"));
+    }
+    match method {
+        "tools/list" => Ok(Answer::Result(tools_list(config, era))),
         "tools/call" => tools_call(config, envelope, params),
+        "resources/list" => Ok(Answer::Result(resources::list(config, era))),
+        "resources/templates/list" => Ok(Answer::Result(resources::templates(config, era))),
+        "resources/read" => resources::read(scope, config, era, params).map(Answer::Result),
+        "prompts/list" => Ok(Answer::Result(prompts::list(config, era))),
+        "prompts/get" => prompts::get(config, era, params).map(Answer::Result),
+        "completion/complete" => completion::complete(scope, config, era, params).map(Answer::Result),
         _ => Err(unknown_method(method)),
     }
 }
 
-fn modern<'a>(config: &Config, envelope: Envelope, id: &Id, method: &str, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+fn modern<'a>(
+    scope: &Scope,
+    config: &Config,
+    envelope: Envelope,
+    id: &Id,
+    method: &str,
+    params: &Members<'a>,
+) -> Result<Answer<'a>, RpcError> {
     match method {
         "server/discover" => {
             let mut out = Object::new();
@@ -98,10 +132,8 @@ fn modern<'a>(config: &Config, envelope: Envelope, id: &Id, method: &str, params
             era::cache_hints(&mut out, Era::Modern);
             Ok(Answer::Result(era::shape(out, Era::Modern, config)))
         }
-        "tools/list" => tools_list(config, Era::Modern, params),
-        "tools/call" => tools_call(config, envelope, params),
         "subscriptions/listen" => Ok(Answer::Listen(era::acknowledgement(id.as_json()))),
-        _ => Err(unknown_method(method)),
+        _ => shared(scope, config, envelope, method, params),
     }
 }
 
@@ -110,7 +142,7 @@ fn unknown_method(method: &str) -> RpcError {
 }
 
 /// A name of the caller's in an error message, cut to a readable length.
-fn shortened(name: &str) -> String {
+pub(super) fn shortened(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
@@ -127,14 +159,13 @@ fn initialize(session: &mut Session, config: &Config, params: &Members<'_>) -> J
 
 fn capabilities() -> Json {
     let mut out = Object::new();
-    out.json("logging", &Object::new().finish()).json("tools", &Object::new().finish());
+    for name in ["completions", "logging", "prompts", "resources", "tools"] {
+        out.json(name, &Object::new().finish());
+    }
     out.finish()
 }
 
-fn tools_list<'a>(config: &Config, era: Era, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
-    if params.get("cursor").is_some() {
-        return Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page"));
-    }
+fn tools_list(config: &Config, era: Era) -> Json {
     let mut list = Array::new();
     for tool in offered(config) {
         list.json(&tool.to_json());
@@ -142,7 +173,7 @@ fn tools_list<'a>(config: &Config, era: Era, params: &Members<'a>) -> Result<Ans
     let mut out = Object::new();
     out.json("tools", &list.finish());
     era::cache_hints(&mut out, era);
-    Ok(Answer::Result(era::shape(out, era, config)))
+    era::shape(out, era, config)
 }
 
 fn tools_call<'a>(config: &Config, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {

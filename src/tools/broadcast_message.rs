@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use super::parts::{self, parts_schema};
 use super::send_message::{request, take_token};
@@ -20,8 +21,10 @@ use crate::mcp::tool::{Hints, Started, Tool};
 
 /// How many agents one broadcast may have.
 const AGENTS: usize = 20;
-/// How long each agent may take, in seconds: at most, and by default.
-const SECONDS: (i64, i64) = (120, 30);
+/// How long each agent may take.
+const WAIT_MS: RangeInclusive<i128> = 1000..=120_000;
+/// How long each agent may take where nothing is said.
+const DEFAULT_MS: i128 = 30_000;
 
 /// The tool.
 pub(super) const TOOL: Tool = Tool {
@@ -31,7 +34,7 @@ pub(super) const TOOL: Tool = Tool {
     input: concat!(
         r#"{"type":"object","properties":{"aliases":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20},"message":{"type":"string"},"parts":"#,
         parts_schema!(),
-        r#","timeout_seconds":{"type":"integer","minimum":1,"maximum":120,"description":"for each agent, default 30"},"metadata":{"type":"object"},"async":{"type":"boolean","description":"return at once; outcomes go to the inbox"}},"required":["aliases"],"additionalProperties":false}"#
+        r#","timeout_seconds":{"type":"number","minimum":1,"maximum":120,"description":"for each agent, default 30"},"metadata":{"type":"object"},"async":{"type":"boolean","description":"return at once; outcomes go to the inbox"}},"required":["aliases"],"additionalProperties":false}"#
     ),
     output: r#"{"type":"object","properties":{"results":{"type":"object","additionalProperties":{"type":"object","properties":{"status":{"type":"string"},"response":{"type":"string"},"call_id":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}}}},"succeeded":{"type":"integer"},"failed":{"type":"integer"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
@@ -44,16 +47,16 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     }
     let aliases = arguments.strings("aliases").unwrap_or_default();
     let draft = parts::read(&mut arguments);
-    let seconds = arguments.integer("timeout_seconds", 1).unwrap_or(SECONDS.1);
+    let wait_ms = arguments.scaled("timeout_seconds", 3).unwrap_or(DEFAULT_MS);
     let metadata = arguments.object("metadata");
     let detached = arguments.boolean("async").unwrap_or(false);
-    if seconds > SECONDS.0 {
-        arguments.fail(format!("`timeout_seconds` must be at most {}, not {seconds}", SECONDS.0));
+    if !WAIT_MS.contains(&wait_ms) {
+        arguments.fail("`timeout_seconds` must be at least 1 and at most 120".to_string());
     }
     arguments.finish()?;
     check_aliases(&aliases)?;
     let parts = draft.check()?;
-    let patience = Patience::Milliseconds(u64::try_from(seconds).unwrap_or(0).saturating_mul(1000));
+    let patience = Patience::Milliseconds(u64::try_from(wait_ms).unwrap_or(0));
     let send = |run: &mut Run<'_>, parts: Vec<a2a::Part>| request(run, parts, Ids::default(), metadata.clone(), None, None);
     if detached {
         return Ok(Started::Done(dispatch_all(run, &aliases, &parts, patience, send)));
@@ -101,6 +104,7 @@ fn checked(run: &mut Run<'_>, alias: &str) -> Result<Target, Part> {
         return Err(Part::Skipped(format!("agent '{alias}' is unhealthy after {failures} failures; ping_agent tries it anew")));
     }
     let target = Target::resolve(run.scope, alias).map_err(|error| Part::Ended(Err(error)))?;
+    target.check(run).map_err(|error| Part::Ended(Err(error)))?;
     take_token(run, &target).map_err(|error| Part::Ended(Err(error)))?;
     Ok(target)
 }

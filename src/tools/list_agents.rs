@@ -39,7 +39,8 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     Ok(Started::Done(ToolResult::new(text, out)))
 }
 
-fn entry(alias: &str, agent: &Agent, health: &str) -> Json {
+/// One agent as lists show it.
+pub(crate) fn entry(alias: &str, agent: &Agent, health: &str) -> Json {
     let mut entry = Object::new();
     entry.string("alias", alias).string("url", agent.url.as_str());
     entry.string("rate_limit", &rate_text(agent.bucket.rate())).string("health", health);

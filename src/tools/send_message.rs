@@ -51,6 +51,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         Some(known) if !new_conversation => known.conversation.complete(given),
         Some(_) | None => given,
     };
+    target.check(run)?;
     take_token(run, &target)?;
     let request = request(run, parts, ids, metadata, accepted_output_modes, history_length);
     if !detached {

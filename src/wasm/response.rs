@@ -23,7 +23,7 @@ const CODINGS: [&str; 6] = ["identity", "gzip", "x-gzip", "deflate", "br", "zstd
 pub(super) fn head(response: &JsValue) -> Result<(u16, Headers), Failure> {
     if member(response, "type").is_some_and(|kind| kind == "opaqueredirect") {
         let detail = "the browser hides where it was redirected; register the final address";
-        return Err(Failure { cause: Cause::Blocked, detail: detail.into() });
+        return Err(Failure { cause: Cause::Redirect, detail: detail.into() });
     }
     let status = member(response, "status").and_then(|status| status.as_f64());
     let status = status.filter(|status| (100.0..1000.0).contains(status)).map(|status| status as u16);

@@ -163,7 +163,7 @@ test("what is no response is a protocol failure", async () => {
 test("a redirect that the browser hides says what to do", async () => {
   const [failed] = await toldBy(() => ({ status: 0, type: "opaqueredirect", headers: [], body: null }));
   const detail = "the browser hides where it was redirected; register the final address";
-  assert.deepEqual(failed, { type: "failed", cause: "blocked", detail });
+  assert.deepEqual(failed, { type: "failed", cause: "redirect", detail });
 });
 
 test("causes are read from codes, wherever they stand", async () => {

@@ -1,0 +1,65 @@
+//! Completion of aliases and task ids, for the arguments of prompts and of the agents' resource.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::era::{self, Era, RpcError};
+use super::resources;
+use crate::config::Config;
+use crate::json::{self, Json, Members, Object};
+use crate::jsonrpc::INVALID_PARAMS;
+use crate::scope::Scope;
+
+/// How many values an answer may have (MCP, `completion/complete`).
+const VALUES: usize = 100;
+
+/// `completion/complete`.
+///
+/// # Errors
+/// -32602 where the reference or the argument is missing.
+pub fn complete(scope: &Scope, config: &Config, era: Era, params: &Members<'_>) -> Result<Json, RpcError> {
+    let invalid = |message: &str| RpcError::new(INVALID_PARAMS, message);
+    let reference = params.get("ref").and_then(json::members).ok_or_else(|| invalid("`ref` must be an object"))?;
+    let argument = params.get("argument").and_then(json::members).ok_or_else(|| invalid("`argument` must be an object"))?;
+    let name = argument.string("name").ok_or_else(|| invalid("`argument.name` must be a string"))?;
+    let start = argument.string("value").unwrap_or_default();
+    if reference.string("type").is_none() {
+        return Err(invalid("`ref.type` must be ref/prompt or ref/resource"));
+    }
+    let context = params.get("context").and_then(json::members).and_then(|context| context.get("arguments"));
+    let alias = context.and_then(json::members).and_then(|arguments| arguments.string("alias"));
+    let values: Vec<String> = match name.as_str() {
+        "alias" => resources::aliases(scope, &start).collect(),
+        "aliases" => aliases_list(scope, &start),
+        "task_id" => task_ids(scope, alias.as_deref(), &start),
+        _ => Vec::new(),
+    };
+    let total = u64::try_from(values.len()).unwrap_or(u64::MAX);
+    let mut completion = Object::new();
+    completion.strings("values", values.iter().take(VALUES).map(String::as_str)).integer("total", total);
+    completion.boolean("hasMore", values.len() > VALUES);
+    let mut out = Object::new();
+    out.json("completion", &completion.finish());
+    Ok(era::shape(out, era, config))
+}
+
+/// Completes the last alias of a list that is separated by commas.
+fn aliases_list(scope: &Scope, start: &str) -> Vec<String> {
+    let (before, last) = match start.rfind(',') {
+        Some(at) => start.split_at(at + 1),
+        None => ("", start),
+    };
+    resources::aliases(scope, last.trim_start()).map(|alias| [before, &alias].concat()).collect()
+}
+
+/// The tasks that conversations remember, newest first.
+fn task_ids(scope: &Scope, alias: Option<&str>, start: &str) -> Vec<String> {
+    let agents = scope.registry.iter().filter(|(name, _)| alias.is_none_or(|alias| *name == alias));
+    let mut ids: Vec<String> = agents
+        .flat_map(|(_, agent)| agent.conversation.tasks())
+        .map(|(task, _)| task.to_string())
+        .filter(|task| task.starts_with(start))
+        .collect();
+    ids.reverse();
+    ids
+}

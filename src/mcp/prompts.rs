@@ -1,0 +1,98 @@
+//! Prompts: ready requests for the three things people do with agents.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::era::{self, Era, RpcError};
+use crate::config::Config;
+use crate::json::{self, Array, Json, Members, Object};
+use crate::jsonrpc::INVALID_PARAMS;
+
+/// A prompt.
+struct Prompt {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// name, description, whether it must be given
+    arguments: &'static [(&'static str, &'static str, bool)],
+    /// the text; `{name}` stands for an argument
+    text: &'static str,
+}
+
+const PROMPTS: [Prompt; 3] = [
+    Prompt {
+        name: "ask_agent",
+        title: "Connect and ask",
+        description: "Connects an agent and asks it something.",
+        arguments: &[
+            ("agent_url", "URL of the agent", true),
+            ("alias", "name to give it", true),
+            ("question", "what to ask", true),
+        ],
+        text: "Connect the A2A agent at {agent_url} under the alias {alias} with connect_agent. Then send it this with \
+send_message and tell me what it answers: {question}\nIf it asks back (state input-required), ask me and send my answer \
+to the same alias.",
+    },
+    Prompt {
+        name: "compare_agents",
+        title: "Broadcast and compare",
+        description: "Asks several connected agents the same and compares their answers.",
+        arguments: &[("aliases", "aliases, separated by commas", true), ("question", "what to ask", true)],
+        text: "Send this to the agents {aliases} with broadcast_message: {question}\nThen compare their answers: where they \
+agree, where they differ, and which of them failed and why.",
+    },
+    Prompt {
+        name: "follow_up_task",
+        title: "Follow up a task",
+        description: "Looks after a task that was started earlier.",
+        arguments: &[("alias", "alias of the agent", true), ("task_id", "id of the task", true)],
+        text: "Read the task {task_id} of the agent {alias} with get_task. If it is done, sum up its result. If it waits for \
+input, tell me what it asks. If it still runs, say how far it is and whether to cancel it with cancel_task.",
+    },
+];
+
+/// `prompts/list`.
+#[must_use]
+pub fn list(config: &Config, era: Era) -> Json {
+    let mut prompts = Array::new();
+    for prompt in &PROMPTS {
+        let mut arguments = Array::new();
+        for (name, description, required) in prompt.arguments {
+            let mut argument = Object::new();
+            argument.string("name", name).string("description", description).boolean("required", *required);
+            arguments.json(&argument.finish());
+        }
+        let mut entry = Object::new();
+        entry.string("name", prompt.name).string("title", prompt.title).string("description", prompt.description);
+        entry.json("arguments", &arguments.finish());
+        prompts.json(&entry.finish());
+    }
+    let mut out = Object::new();
+    out.json("prompts", &prompts.finish());
+    era::cache_hints(&mut out, era);
+    era::shape(out, era, config)
+}
+
+/// `prompts/get`.
+///
+/// # Errors
+/// -32602 where the prompt is unknown or an argument is missing.
+pub fn get(config: &Config, era: Era, params: &Members<'_>) -> Result<Json, RpcError> {
+    let invalid = |message: String| RpcError::new(INVALID_PARAMS, message);
+    let name = params.string("name").ok_or_else(|| invalid("`name` must be a string".to_string()))?;
+    let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
+    let prompt = prompt.ok_or_else(|| invalid(format!("unknown prompt: {}", super::server::shortened(&name))))?;
+    let given = params.get("arguments").and_then(json::members).unwrap_or_default();
+    let mut text = prompt.text.to_string();
+    for (name, ..) in prompt.arguments {
+        let value = given.string(name).ok_or_else(|| invalid(format!("`arguments.{name}` is missing: a string is needed")))?;
+        text = text.replace(&format!("{{{name}}}"), &value);
+    }
+    let (mut content, mut message, mut messages) = (Object::new(), Object::new(), Array::new());
+    content.string("type", "text").string("text", &text);
+    message.string("role", "user").json("content", &content.finish());
+    messages.json(&message.finish());
+    let mut out = Object::new();
+    out.string("description", prompt.description).json("messages", &messages.finish());
+    Ok(era::shape(out, era, config))
+}
