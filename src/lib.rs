@@ -99,3 +99,8 @@ pub mod trace;
 pub mod url;
 #[cfg(feature = "wasm")]
 pub mod wasm;
+
+/// The program in the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
