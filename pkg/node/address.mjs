@@ -1,6 +1,7 @@
-import { BLOCKED } from "./cause.mjs";
+import net from "node:net";
 
-const net = process.getBuiltinModule("node:net");
+import { builtin } from "./builtin.mjs";
+import { BLOCKED } from "./cause.mjs";
 
 /**
  * Never reached by anyone: link-local networks and the addresses at which clouds hand out credentials (Azure, Alibaba,
@@ -84,7 +85,7 @@ export function refusal(host) {
  * @param {boolean} allowPrivate
  * @param {typeof import("node:dns").lookup} resolve
  */
-export function guardedLookup(allowPrivate, resolve = process.getBuiltinModule("node:dns").lookup) {
+export function guardedLookup(allowPrivate, resolve = builtin("node:dns").lookup) {
   return (host, options, callback) => {
     resolve(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error);

@@ -1,9 +1,9 @@
+import net from "node:net";
+
 import { guardedLookup, isRefused, refusal } from "./address.mjs";
+import { builtin } from "./builtin.mjs";
 import { PROTOCOL, failure, isLost } from "./cause.mjs";
 import { contentCoding, decode, isKnown } from "./coding.mjs";
-
-const builtin = process.getBuiltinModule;
-const net = builtin("node:net");
 
 /** The core counts headers at 64 KiB; this bound only keeps the parser from growing before it can. */
 const HEADER_BYTES = 128 << 10;

@@ -1,3 +1,5 @@
+import { randomFillSync } from "node:crypto";
+
 import { Core } from "../node.mjs";
 import { mcpJson } from "./command.mjs";
 import { readConfiguration } from "./configuration.mjs";
@@ -62,7 +64,7 @@ export async function serve({ config, trace }) {
 
 function genesis() {
   const seed = new Uint8Array(32);
-  process.getBuiltinModule("node:crypto").randomFillSync(seed);
+  randomFillSync(seed);
   return { seed, now: Math.floor(performance.now()), unixMs: Date.now() };
 }
 
