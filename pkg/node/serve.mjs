@@ -32,7 +32,8 @@ export async function serve({ config, trace }) {
   const core = new Core(genesis(), configuration);
   const onTrace = trace === undefined ? undefined : openTrace(trace);
   const log = new Log(process.stderr);
-  const http = new HttpClient({ allowPrivate: configuration.network?.allow_private });
+  const { allow_private: allowPrivate, allowed_hosts: allowedHosts } = configuration.network ?? {};
+  const http = new HttpClient({ allowPrivate, allowedHosts });
   let broke;
   const broken = new Promise((resolve) => {
     broke = (message) => {
