@@ -1,6 +1,7 @@
-import { BLOCKED } from "./cause.mjs";
+import net from "node:net";
 
-const net = process.getBuiltinModule("node:net");
+import { builtin } from "./builtin.mjs";
+import { BLOCKED } from "./cause.mjs";
 
 /**
  * Never reached by anyone: link-local networks and the addresses at which clouds hand out credentials (Azure, Alibaba,
@@ -81,14 +82,14 @@ export function refusal(host) {
  * A `lookup` for `net.connect` that leaves out refused addresses. It checks what is connected to, so a name that
  * changes its address between a check and the connection gains nothing.
  *
- * @param {boolean} allowPrivate
+ * @param {(host: string) => boolean} allowsPrivate whether private addresses may be reached at a host
  * @param {typeof import("node:dns").lookup} resolve
  */
-export function guardedLookup(allowPrivate, resolve = process.getBuiltinModule("node:dns").lookup) {
+export function guardedLookup(allowsPrivate, resolve = builtin("node:dns").lookup) {
   return (host, options, callback) => {
     resolve(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error);
-      const allowed = found.filter(({ address }) => !isRefused(address, allowPrivate));
+      const allowed = found.filter(({ address }) => !isRefused(address, allowsPrivate(host)));
       if (allowed.length === 0)
         return callback(
           found.length === 0 ? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }) : refusal(host),

@@ -1,3 +1,5 @@
+import { builtin } from "./builtin.mjs";
+
 /** Content codings that can be undone, by the names of RFC 9110 §8.4.1 and RFC 7932. */
 const STREAMS = {
   gzip: (zlib) => zlib.createGunzip(),
@@ -33,7 +35,7 @@ export function decode(response, coding, sink) {
       response.once("end", sink.end); // an empty answer has nothing to decode
       return;
     }
-    decoder = STREAMS[coding](process.getBuiltinModule("node:zlib"), first[0]);
+    decoder = STREAMS[coding](builtin("node:zlib"), first[0]);
     decoder.on("data", sink.data);
     decoder.on("end", sink.end);
     decoder.on("error", sink.error);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { parseArguments } from "./arguments.mjs";
@@ -52,6 +53,5 @@ async function perform({ command, help, version, ...options }) {
 }
 
 function packageVersion() {
-  const { readFileSync } = process.getBuiltinModule("node:fs");
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }

@@ -1,9 +1,9 @@
+import net from "node:net";
+
 import { guardedLookup, isRefused, refusal } from "./address.mjs";
+import { builtin } from "./builtin.mjs";
 import { PROTOCOL, failure, isLost } from "./cause.mjs";
 import { contentCoding, decode, isKnown } from "./coding.mjs";
-
-const builtin = process.getBuiltinModule;
-const net = builtin("node:net");
 
 /** The core counts headers at 64 KiB; this bound only keeps the parser from growing before it can. */
 const HEADER_BYTES = 128 << 10;
@@ -37,7 +37,7 @@ const TRAVEL = new Set(["content-encoding", "content-length"]);
  * may be closing at that moment: each POST has a connection of its own.
  */
 export class HttpClient {
-  #allowPrivate;
+  #allowsPrivate;
   #lookup;
   #idle_ms;
   #tls;
@@ -46,13 +46,15 @@ export class HttpClient {
   /**
    * @param {object} options
    * @param {boolean} [options.allowPrivate] whether this machine and private networks may be reached
+   * @param {string[]} [options.allowedHosts] hosts that may be reached although they are private
    * @param {number} [options.idle_ms] how long an unused connection is kept
    * @param {import("node:tls").ConnectionOptions} [options.tls] such as `ca`
    * @param {typeof import("node:dns").lookup} [options.resolve]
    */
-  constructor({ allowPrivate = true, idle_ms = IDLE_MS, tls = {}, resolve } = {}) {
-    this.#allowPrivate = allowPrivate;
-    this.#lookup = guardedLookup(allowPrivate, resolve);
+  constructor({ allowPrivate = true, allowedHosts = [], idle_ms = IDLE_MS, tls = {}, resolve } = {}) {
+    const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
+    this.#allowsPrivate = (host) => allowPrivate || allowed.has(host.toLowerCase());
+    this.#lookup = guardedLookup(this.#allowsPrivate, resolve);
     this.#idle_ms = idle_ms;
     this.#tls = tls;
   }
@@ -78,7 +80,7 @@ export class HttpClient {
     const [, origin, path] = /^([a-z]+:\/\/[^/?#]*)([^#]*)/i.exec(url) ?? [];
     const { protocol, hostname, host, port } = new URL(origin ?? url);
     const address = hostname.replace(/^\[|\]$/g, "");
-    if (net.isIP(address) && isRefused(address, this.#allowPrivate)) throw refusal(hostname);
+    if (net.isIP(address) && isRefused(address, this.#allowsPrivate(hostname))) throw refusal(hostname);
     return this.#transport(protocol).request({
       method,
       protocol,

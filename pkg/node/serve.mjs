@@ -1,3 +1,5 @@
+import { randomFillSync } from "node:crypto";
+
 import { Core } from "../node.mjs";
 import { mcpJson } from "./command.mjs";
 import { readConfiguration } from "./configuration.mjs";
@@ -30,7 +32,8 @@ export async function serve({ config, trace }) {
   const core = new Core(genesis(), configuration);
   const onTrace = trace === undefined ? undefined : openTrace(trace);
   const log = new Log(process.stderr);
-  const http = new HttpClient({ allowPrivate: configuration.network?.allow_private });
+  const { allow_private: allowPrivate, allowed_hosts: allowedHosts } = configuration.network ?? {};
+  const http = new HttpClient({ allowPrivate, allowedHosts });
   let broke;
   const broken = new Promise((resolve) => {
     broke = (message) => {
@@ -62,7 +65,7 @@ export async function serve({ config, trace }) {
 
 function genesis() {
   const seed = new Uint8Array(32);
-  process.getBuiltinModule("node:crypto").randomFillSync(seed);
+  randomFillSync(seed);
   return { seed, now: Math.floor(performance.now()), unixMs: Date.now() };
 }
 

@@ -160,6 +160,11 @@ test("names are resolved once, and addresses that may not be reached are left ou
   assert.equal((await round(careful, { url: `http://private.test:${port}/` })).cause, "blocked");
   assert.equal((await round(careful, { url: "http://shared.test/" })).cause, "blocked");
   assert.equal((await round(careful, { url: `${origin}/` })).cause, "blocked");
+  const selective = client(t, { resolve, allowPrivate: false, allowedHosts: ["Private.test", "metadata.test", "127.0.0.1"] });
+  assert.equal((await round(selective, { url: `http://private.test:${port}/` })).body, "here");
+  assert.equal((await round(selective, { url: `${origin}/` })).body, "here");
+  assert.equal((await round(selective, { url: "http://metadata.test/" })).cause, "blocked");
+  assert.equal((await round(selective, { url: "http://shared.test/" })).cause, "blocked");
 });
 
 test("https works with a certificate that is trusted, and sends nothing to one that is not", async (t) => {
