@@ -31,8 +31,12 @@ impl Trace {
         born.string("seed", &seed).integer("now", genesis.now.as_ms()).integer("unix_ms", genesis.unix_ms.0);
         let mut line = Object::new();
         line.json("genesis", &born.finish()).json("config", &config.to_json());
-        let birth = Some(line.finish().as_str().to_string());
-        Self { on: false, birth, lines: VecDeque::new(), secrets: Secrets::default() }
+        let mut secrets = Secrets::default();
+        for (name, value) in config.external_agents.iter().flat_map(|agent| &agent.headers) {
+            secrets.learn(name, value);
+        }
+        let birth = Some(secrets.placeholders_json(line.finish()).into_string());
+        Self { on: false, birth, lines: VecDeque::new(), secrets }
     }
 
     /// Starts or stops. A trace that starts before the first input begins with the birth and so replays.
@@ -86,5 +90,30 @@ impl Trace {
     /// The next line.
     pub fn poll(&mut self) -> Option<String> {
         self.lines.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::Gateway;
+    use crate::time::WallTime;
+
+    #[test]
+    fn a_configured_credential_stands_in_no_line() {
+        let text = r#"{"external_agents":[{"name":"a","url":"https://agent.test","headers":{"Authorization":"Bearer hunter2hunter2"}}]}"#;
+        let genesis = Genesis { seed: [1; 32], now: Instant::from_ms(0), unix_ms: WallTime(0) };
+        let mut gateway = Gateway::new(genesis, Config::from_json(text).unwrap());
+        gateway.set_trace(true);
+        let open = Input::Open { peer: crate::io::PeerId(1), scope: "stdio".into() };
+        gateway.handle_input(Instant::from_ms(1), open).unwrap();
+        let mut lines = 0;
+        while let Some(line) = gateway.poll_trace() {
+            lines += 1;
+            assert!(!line.contains("hunter2"), "{line}");
+        }
+        let fetched =
+            core::iter::from_fn(|| gateway.poll_output()).any(|output| output.to_json().as_str().contains("hunter2hunter2"));
+        assert!(lines >= 3 && fetched);
     }
 }

@@ -5,10 +5,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Send;
+use crate::a2a::part::readable;
 use crate::a2a::{Change, Message, State, Task};
 use crate::call::Ended;
+use crate::history;
 use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
+
+/// How much of a piece of an artifact is told while the call runs, in code points.
+const PIECE: u64 = 200;
 
 impl Send {
     pub(super) fn outcome(&self) -> Ended {
@@ -101,7 +106,9 @@ pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
         Change::Artifact { artifact_id } => {
             let artifact = task.artifacts().iter().find(|artifact| artifact.artifact_id == *artifact_id)?;
             let name = artifact.name.as_deref().unwrap_or(artifact_id);
-            Some(format!("artifact {name}: {} parts so far", artifact.parts.len()))
+            let piece = artifact.parts.last().map(|part| readable(core::slice::from_ref(part))).unwrap_or_default();
+            let piece = history::shorten(piece.trim(), PIECE);
+            Some(if piece.is_empty() { format!("artifact {name}") } else { format!("artifact {name}: {piece}") })
         }
     }
 }
