@@ -1,0 +1,235 @@
+//! A host: it gives inputs, takes every output, and keeps a record of both.
+
+use std::collections::VecDeque;
+
+use narrows::config::Config;
+use narrows::gateway::{Gateway, Genesis, Secrets};
+use narrows::io::{Cause, ExchangeId, Headers, Input, Misuse, Output, PeerId, Request};
+use narrows::time::{Instant, WallTime};
+
+use super::chance::Chance;
+use super::text::{at, shortened};
+use super::watch::{Call, Life, Step, Watch};
+
+/// The wall-clock time at which a test's clock stands at 0: 2026-11-29T12:00:00Z.
+pub const MIDNIGHT_MS: i64 = 1_795_953_600_000;
+
+pub struct Host {
+    pub gateway: Gateway,
+    pub config: Config,
+    pub genesis: Genesis,
+    /// milliseconds since the test began
+    pub clock: u64,
+    /// the moment of the test at which the gateway's clock stood at 0
+    epoch: u64,
+    pub steps: Vec<Step>,
+    pub watch: Watch,
+    /// requests that were not answered yet
+    pub fetches: VecDeque<(ExchangeId, Request)>,
+    /// what peers were told and have not read yet
+    pub said: VecDeque<(PeerId, String)>,
+    pub aborted: Vec<ExchangeId>,
+    numbers: u64,
+}
+
+pub fn genesis(seed: u64, now: u64, clock: u64) -> Genesis {
+    let mut chance = Chance::new(seed);
+    let bytes = chance.bytes(32);
+    let wall = MIDNIGHT_MS + i64::try_from(clock).unwrap();
+    Genesis { seed: bytes.try_into().unwrap(), now: Instant::from_ms(now), unix_ms: WallTime(wall) }
+}
+
+impl Host {
+    pub fn new(seed: u64, config: &str) -> Self {
+        let config = Config::from_json(config).expect("the test's configuration is right");
+        let genesis = genesis(seed, 0, 0);
+        Self {
+            gateway: Gateway::new(genesis, config.clone()),
+            config,
+            genesis,
+            clock: 0,
+            epoch: 0,
+            steps: Vec::new(),
+            watch: Watch::default(),
+            fetches: VecDeque::new(),
+            said: VecDeque::new(),
+            aborted: Vec::new(),
+            numbers: 0,
+        }
+    }
+
+    /// A number that no call had yet.
+    pub fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    pub fn now(&self) -> Instant {
+        Instant::from_ms(self.clock - self.epoch)
+    }
+
+    /// A moment of the gateway's clock on the clock of the test.
+    pub fn clock_of(&self, at: Instant) -> u64 {
+        at.as_ms().saturating_add(self.epoch)
+    }
+
+    /// When the gateway wants to be called at the latest.
+    pub fn timeout(&self) -> Option<u64> {
+        self.gateway.poll_timeout().map(|deadline| self.clock_of(deadline.at))
+    }
+
+    pub fn input(&mut self, input: Input) -> Result<(), Misuse> {
+        let now = self.now();
+        self.input_at(now, input)
+    }
+
+    /// Gives an input at a moment of the host's choice, which may lie in the past.
+    pub fn input_at(&mut self, now: Instant, input: Input) -> Result<(), Misuse> {
+        let before = self.watch.predict(&input).is_err().then(|| self.gateway.snapshot(Secrets::Keep));
+        let outcome = self.gateway.handle_input(now, input.clone());
+        let outputs: Vec<Output> = std::iter::from_fn(|| self.gateway.poll_output()).collect();
+        if let Some(before) = before {
+            assert_eq!(self.gateway.snapshot(Secrets::Keep), before, "a misuse changes nothing");
+        }
+        let step = Step { now, input, outcome: outcome.clone(), outputs };
+        self.keep(&step.outputs);
+        self.steps.push(step);
+        self.watch.after(self.steps.last().unwrap(), self.gateway.poll_timeout());
+        outcome
+    }
+
+    fn keep(&mut self, outputs: &[Output]) {
+        for output in outputs {
+            match output.clone() {
+                Output::Fetch { exchange, request } => self.fetches.push_back((exchange, request)),
+                Output::Message { peer, text } => self.said.push_back((peer, text)),
+                Output::Abort { exchange } => {
+                    self.fetches.retain(|(known, _)| *known != exchange);
+                    self.aborted.push(exchange);
+                }
+                Output::Notice(_) => {}
+            }
+        }
+    }
+
+    /// Stops the gateway and starts another one from its snapshot, whose clock begins anew.
+    pub fn restart(&mut self, seed: u64) {
+        let pieces = self.gateway.snapshot(Secrets::Keep);
+        self.epoch = self.clock;
+        self.genesis = genesis(seed, 0, self.clock);
+        self.gateway = Gateway::restore(self.genesis, self.config.clone(), &pieces).expect("its own snapshot");
+        self.fetches.clear();
+        let outputs: Vec<Output> = std::iter::from_fn(|| self.gateway.poll_output()).collect();
+        self.keep(&outputs);
+        self.watch.after_restart(Instant::from_ms(0), &outputs, self.gateway.poll_timeout());
+    }
+
+    pub fn open(&mut self, peer: u64, scope: &str) {
+        self.input(Input::Open { peer: PeerId(peer), scope: scope.to_owned() }).unwrap();
+    }
+
+    /// Sends a message that has no id.
+    pub fn tell(&mut self, peer: u64, text: &str) {
+        self.input(Input::Message { peer: PeerId(peer), text: text.to_owned() }).unwrap();
+    }
+
+    /// Sends a request and gives its number, which is also its id.
+    pub fn request(&mut self, peer: u64, method: &str, params: &str) -> u64 {
+        let number = self.number();
+        self.watch.expect(number, call(peer, &number.to_string(), None, None));
+        self.tell(peer, &format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{params}}}"#));
+        number
+    }
+
+    pub fn call(&mut self, peer: u64, tool: &str, arguments: &str) -> u64 {
+        self.request(peer, "tools/call", &format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#))
+    }
+
+    /// The answer to a request, whole; `None` where there is none yet.
+    pub fn answer(&mut self, number: u64) -> Option<String> {
+        let id = number.to_string();
+        let found = self.said.iter().position(|(_, text)| at(text, &["id"]).as_deref() == Some(id.as_str()))?;
+        self.said.remove(found).map(|(_, text)| text)
+    }
+
+    /// The result of a tool call that must have ended.
+    pub fn result(&mut self, number: u64) -> String {
+        let text = self.answer(number).unwrap_or_else(|| panic!("call {number} has no answer yet"));
+        at(&text, &["result"]).unwrap_or_else(|| panic!("no result: {text}"))
+    }
+
+    /// The one request that waits.
+    pub fn fetch(&mut self) -> (ExchangeId, Request) {
+        assert_eq!(self.fetches.len(), 1, "{:?}", self.fetches);
+        self.fetches.pop_front().unwrap()
+    }
+
+    pub fn head(&mut self, exchange: ExchangeId, status: u16, headers: &[(&str, &str)]) {
+        let headers: Headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        self.input(Input::Head { exchange, status, headers }).unwrap();
+    }
+
+    pub fn body(&mut self, exchange: ExchangeId, bytes: &[u8]) {
+        self.input(Input::Body { exchange, bytes: bytes.to_vec() }).unwrap();
+    }
+
+    pub fn end(&mut self, exchange: ExchangeId) {
+        self.input(Input::End { exchange }).unwrap();
+    }
+
+    pub fn fail(&mut self, exchange: ExchangeId, cause: Cause) {
+        self.input(Input::Failed { exchange, cause, detail: String::new() }).unwrap();
+    }
+
+    /// A whole answer.
+    pub fn reply(&mut self, exchange: ExchangeId, status: u16, body: &str) {
+        self.head(exchange, status, &[("content-type", "application/json")]);
+        if self.watch.is_running(exchange) {
+            self.body(exchange, body.as_bytes());
+            self.end(exchange);
+        }
+    }
+
+    /// Answers every card request with 404 until none waits.
+    pub fn no_card(&mut self) {
+        while self.fetches.front().is_some_and(|(_, request)| request.body.is_none()) {
+            let (exchange, _) = self.fetches.pop_front().unwrap();
+            self.reply(exchange, 404, "");
+        }
+    }
+
+    /// Lets time pass, with a tick whenever the gateway wants one.
+    pub fn advance(&mut self, ms: u64) {
+        let until = self.clock + ms;
+        while let Some(at) = self.timeout().filter(|at| *at <= until) {
+            self.clock = at;
+            self.input(Input::Tick).unwrap();
+        }
+        self.clock = until;
+        self.input(Input::Tick).unwrap();
+    }
+
+    /// The last steps, for a failure.
+    pub fn last_steps(&self) -> String {
+        let mut lines = Vec::new();
+        for step in self.steps.iter().rev().take(12).rev() {
+            lines.push(shortened(&format!("{} {} {:?}", step.now.as_ms(), step.input.to_json().as_str(), step.outcome)));
+            lines.extend(step.outputs.iter().map(|output| shortened(&format!("    {}", output.to_json().as_str()))));
+        }
+        lines.join("\n")
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.last_steps());
+        }
+    }
+}
+
+/// A call that waits, without limit.
+pub fn call(peer: u64, id: &str, token: Option<String>, due: Option<Instant>) -> Call {
+    let life = Life::Running;
+    Call { peer: PeerId(peer), id: id.to_owned(), token, due, life, progress: 0, cancel_sent: false }
+}

@@ -1,0 +1,25 @@
+//! A world around the gateway for the tests: a host that keeps the books, agents that follow a script or misbehave, and
+//! chance from a seed.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc
+)]
+
+pub mod agent;
+pub mod chance;
+pub mod host;
+pub mod mischief;
+pub mod replay;
+pub mod secret;
+pub mod text;
+pub mod watch;
+pub mod wire;
+pub mod wish;
+pub mod world;

@@ -1,0 +1,73 @@
+//! The inputs of a run given once more.
+
+use narrows::config::Config;
+use narrows::gateway::{Gateway, Genesis};
+use narrows::io::{Input, Output, read_input};
+use narrows::json;
+use narrows::time::{Instant, WallTime};
+
+use super::chance::Chance;
+use super::text::{at, string_at};
+use super::watch::Step;
+
+/// When outputs are taken.
+#[derive(Clone, Debug)]
+pub enum Drain {
+    AfterEach,
+    AtTheEnd,
+    /// some of them, now and then, with the other doors opened in between
+    Anyhow(Chance),
+}
+
+/// The outputs of the same inputs in a new gateway.
+pub fn outputs(genesis: Genesis, config: &Config, steps: &[Step], mut drain: Drain) -> Vec<Output> {
+    let mut gateway = Gateway::new(genesis, config.clone());
+    let mut all = Vec::new();
+    for step in steps {
+        assert_eq!(gateway.handle_input(step.now, step.input.clone()), step.outcome);
+        let count = match &mut drain {
+            Drain::AfterEach => usize::MAX,
+            Drain::AtTheEnd => 0,
+            Drain::Anyhow(chance) => {
+                let _ = gateway.poll_timeout();
+                if chance.one_in(20) {
+                    let _ = gateway.snapshot(narrows::gateway::Secrets::Keep);
+                }
+                chance.index(4)
+            }
+        };
+        all.extend(std::iter::from_fn(|| gateway.poll_output()).take(count));
+    }
+    all.extend(std::iter::from_fn(|| gateway.poll_output()));
+    all
+}
+
+/// The trace of the same inputs in a new gateway.
+pub fn trace<'s>(genesis: Genesis, config: Config, inputs: impl Iterator<Item = (Instant, Input)> + 's) -> Vec<String> {
+    let mut gateway = Gateway::new(genesis, config);
+    gateway.set_trace(true);
+    let mut lines = Vec::new();
+    for (now, input) in inputs {
+        let _ = gateway.handle_input(now, input);
+        while gateway.poll_output().is_some() {}
+        lines.extend(std::iter::from_fn(|| gateway.poll_trace()));
+    }
+    lines
+}
+
+/// Reads a trace back: genesis, configuration and inputs.
+pub fn read(lines: &[String]) -> (Genesis, Config, Vec<(Instant, Input)>) {
+    let (first, rest) = lines.split_first().expect("a trace begins with the birth");
+    let number = |text: &str, path: &[&str]| json::integer(&at(text, path).unwrap()).unwrap();
+    let seed = string_at(first, &["genesis", "seed"]).unwrap();
+    let seed: Vec<u8> = seed.as_bytes().chunks(2).map(|hex| u8::from_str_radix(std::str::from_utf8(hex).unwrap(), 16).unwrap()).collect();
+    let instant = |ms: i64| Instant::from_ms(u64::try_from(ms).unwrap());
+    let now = instant(number(first, &["genesis", "now"]));
+    let genesis = Genesis { seed: seed.try_into().unwrap(), now, unix_ms: WallTime(number(first, &["genesis", "unix_ms"])) };
+    let config = Config::from_json(&at(first, &["config"]).unwrap()).unwrap();
+    let inputs = rest.iter().filter_map(|line| {
+        let input = at(line, &["input"])?;
+        Some((instant(number(line, &["now"])), read_input(&input).unwrap_or_else(|misuse| panic!("{misuse}: {line}"))))
+    });
+    (genesis, config, inputs.collect())
+}

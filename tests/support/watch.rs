@@ -1,0 +1,329 @@
+//! The books of a host: what it asked, what it was asked, and what must hold after every input.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use narrows::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Request};
+use narrows::json;
+use narrows::time::Instant;
+
+use super::secret::{Secret, origin};
+use super::text::{at, holds, raw, shortened, string_at};
+use super::wire::{Ask, asked};
+
+/// One input and all that came of it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub now: Instant,
+    pub input: Input,
+    pub outcome: Result<(), Misuse>,
+    pub outputs: Vec<Output>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    Running,
+    Answered,
+    Cancelled,
+    /// its peer left
+    Lost,
+}
+
+/// A request of a peer that has an id.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub peer: PeerId,
+    /// the id, literally
+    pub id: String,
+    /// the progress token, literally
+    pub token: Option<String>,
+    /// when it must have its answer; `None` for one without limit
+    pub due: Option<Instant>,
+    pub life: Life,
+    pub progress: u64,
+    pub cancel_sent: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Begun,
+    Over,
+}
+
+#[derive(Clone, Debug)]
+struct Exchange {
+    phase: Phase,
+    /// the calls that may have asked for it
+    owners: BTreeSet<u64>,
+    /// a cancel request, for which nobody waits
+    unowned: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Watch {
+    pub secrets: Vec<Secret>,
+    pub calls: BTreeMap<u64, Call>,
+    /// which calls an agent named a task to
+    pub tasks: BTreeMap<u64, BTreeSet<u64>>,
+    peers: BTreeSet<PeerId>,
+    requests: BTreeMap<(PeerId, String), u64>,
+    exchanges: BTreeMap<ExchangeId, Exchange>,
+    pub now: Instant,
+    timeout: Option<Deadline>,
+}
+
+/// What an input is about, for the outputs that follow it.
+#[derive(Default)]
+struct Cause {
+    calls: BTreeSet<u64>,
+    unowned: bool,
+    cancelled: Option<u64>,
+}
+
+impl Watch {
+    /// Notes a request that is about to be sent, under its number.
+    pub fn expect(&mut self, number: u64, call: Call) {
+        let known = self.requests.insert((call.peer, call.id.clone()), number);
+        assert!(known.is_none(), "the test used an id twice");
+        self.calls.insert(number, call);
+    }
+
+    pub fn is_running(&self, exchange: ExchangeId) -> bool {
+        self.exchanges.get(&exchange).is_some_and(|exchange| exchange.phase != Phase::Over)
+    }
+
+    /// The exchanges that run.
+    pub fn running(&self) -> Vec<ExchangeId> {
+        self.exchanges.iter().filter(|(_, exchange)| exchange.phase != Phase::Over).map(|(id, _)| *id).collect()
+    }
+
+    /// The calls that wait for their answer.
+    pub fn open_calls(&self) -> Vec<u64> {
+        self.calls.iter().filter(|(_, call)| call.life == Life::Running).map(|(number, _)| *number).collect()
+    }
+
+    /// What the border says about an input.
+    pub fn predict(&self, input: &Input) -> Result<(), Misuse> {
+        let phase = |exchange: &ExchangeId| match self.exchanges.get(exchange) {
+            Some(known) => Ok(known.phase),
+            None => Err(Misuse::ExchangeUnknown(*exchange)),
+        };
+        let open = |peer: &PeerId| if self.peers.contains(peer) { Ok(()) } else { Err(Misuse::PeerUnknown(*peer)) };
+        match input {
+            Input::Open { peer, .. } if self.peers.contains(peer) => Err(Misuse::PeerOpen(*peer)),
+            Input::Open { .. } | Input::Tick => Ok(()),
+            Input::Message { peer, .. } | Input::MessageTooLong { peer, .. } | Input::Closed { peer } => open(peer),
+            Input::Head { status, .. } if !(100..=999).contains(status) => Err(Misuse::OutOfRange("status")),
+            Input::Head { exchange, .. } => match phase(exchange)? {
+                Phase::Begun => Err(Misuse::ExchangeOrder(*exchange)),
+                Phase::Waiting | Phase::Over => Ok(()),
+            },
+            Input::Body { exchange, .. } | Input::End { exchange } => match phase(exchange)? {
+                Phase::Waiting => Err(Misuse::ExchangeOrder(*exchange)),
+                Phase::Begun | Phase::Over => Ok(()),
+            },
+            Input::Failed { exchange, .. } => phase(exchange).map(|_| ()),
+        }
+    }
+
+    /// Checks a step against what is known, and notes it. `timeout` is when the gateway wants to be called next.
+    pub fn after(&mut self, step: &Step, timeout: Option<Deadline>) {
+        assert_eq!(step.outcome, self.predict(&step.input), "the outcome of {:?}", step.input);
+        if step.outcome.is_err() {
+            assert_eq!(step.outputs, [], "a misuse causes nothing");
+            assert_eq!(timeout, self.timeout, "a misuse changes nothing");
+            return;
+        }
+        self.now = self.now.max(step.now);
+        if self.is_late(&step.input) && self.timeout.is_none_or(|timeout| timeout.at > self.now) {
+            assert_eq!(step.outputs, [], "a late report causes nothing");
+        }
+        let cause = self.take_in(&step.input);
+        for output in &step.outputs {
+            self.output(output, &cause);
+        }
+        self.at_rest(timeout);
+    }
+
+    /// Checks what a gateway that was restored says at once.
+    pub fn after_restart(&mut self, now: Instant, outputs: &[Output], timeout: Option<Deadline>) {
+        self.now = now;
+        for exchange in self.exchanges.values_mut() {
+            exchange.phase = Phase::Over;
+        }
+        for output in outputs {
+            self.output(output, &Cause::default());
+        }
+        assert_eq!(self.open_calls(), [0; 0], "calls that were running are answered after a restore");
+        self.at_rest(timeout);
+    }
+
+    fn is_late(&self, input: &Input) -> bool {
+        let (Input::Head { exchange, .. } | Input::Body { exchange, .. } | Input::End { exchange } | Input::Failed { exchange, .. }) =
+            input
+        else {
+            return false;
+        };
+        !self.is_running(*exchange)
+    }
+
+    fn take_in(&mut self, input: &Input) -> Cause {
+        let mut cause = Cause::default();
+        match input {
+            Input::Open { peer, .. } => {
+                self.peers.insert(*peer);
+            }
+            Input::Closed { peer } => {
+                self.peers.remove(peer);
+                for call in self.calls.values_mut().filter(|call| call.peer == *peer && call.life == Life::Running) {
+                    call.life = Life::Lost;
+                }
+                self.requests.retain(|(known, _), _| known != peer);
+            }
+            Input::Message { peer, text } => self.message(*peer, text, &mut cause),
+            Input::MessageTooLong { .. } | Input::Tick => {}
+            Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
+                self.report(*exchange, Phase::Begun, &mut cause);
+            }
+            Input::End { exchange } | Input::Failed { exchange, .. } => self.report(*exchange, Phase::Over, &mut cause),
+        }
+        cause
+    }
+
+    fn report(&mut self, exchange: ExchangeId, phase: Phase, cause: &mut Cause) {
+        let Some(known) = self.exchanges.get_mut(&exchange).filter(|known| known.phase != Phase::Over) else { return };
+        known.phase = phase;
+        cause.calls.clone_from(&known.owners);
+        cause.unowned = known.unowned;
+    }
+
+    fn message(&mut self, peer: PeerId, text: &str, cause: &mut Cause) {
+        let parsed = json::parse(text, 200).ok();
+        let list = parsed.map(|parsed| json::elements(parsed).unwrap_or_else(|| vec![parsed])).unwrap_or_default();
+        for element in list {
+            let number = |path: &[&str]| self.requests.get(&(peer, at(element.get(), path)?)).copied();
+            cause.calls.extend(number(&["id"]));
+            let cancels = string_at_or_none(element.get(), "method").as_deref() == Some("notifications/cancelled");
+            let number = number(&["params", "requestId"]).filter(|_| cancels);
+            if let Some(call) = number.and_then(|number| self.calls.get_mut(&number)).filter(|call| call.life == Life::Running) {
+                call.life = Life::Cancelled;
+                cause.cancelled = number;
+            }
+        }
+    }
+
+    fn output(&mut self, output: &Output, cause: &Cause) {
+        self.check_secrets(output);
+        match output {
+            Output::Fetch { exchange, request } => self.fetched(*exchange, request, cause),
+            Output::Abort { exchange } => {
+                let known = self.exchanges.get_mut(exchange).expect("an exchange that was asked for is aborted");
+                assert_ne!(known.phase, Phase::Over, "exchange {} is aborted after its end", exchange.0);
+                known.phase = Phase::Over;
+            }
+            Output::Message { peer, text } => self.said(*peer, text),
+            Output::Notice(notice) => assert!(super::wire::is_json(notice.fields.as_str())),
+        }
+    }
+
+    fn fetched(&mut self, exchange: ExchangeId, request: &Request, cause: &Cause) {
+        let newest = self.exchanges.last_key_value().map_or(0, |(id, _)| id.0);
+        assert!(exchange.0 > newest, "exchange ids grow: {} after {newest}", exchange.0);
+        let asked = asked(request);
+        let mut owners = cause.calls.clone();
+        match (asked.ask, asked.call) {
+            (Ask::Send | Ask::Stream, Some(call)) => owners = BTreeSet::from([call]),
+            (Ask::Card | Ask::Send | Ask::Stream | Ask::Get | Ask::Cancel | Ask::Subscribe, _) => {
+                owners.extend(asked.tasks.iter().flat_map(|task| self.tasks.get(task).into_iter().flatten()));
+            }
+        }
+        let running = owners.iter().any(|owner| self.calls[owner].life == Life::Running);
+        let mut unowned = cause.unowned;
+        if let Some(number) = cause.cancelled.filter(|number| asked.ask == Ask::Cancel && owners.contains(number)) {
+            let call = self.calls.get_mut(&number).unwrap();
+            assert!(!std::mem::replace(&mut call.cancel_sent, true), "call {number} is cancelled twice at its agent");
+            unowned = true;
+        }
+        assert!(running || unowned, "a request for nobody: {:?} {} for {owners:?}", asked.ask, request.url);
+        self.exchanges.insert(exchange, Exchange { phase: Phase::Waiting, owners, unowned });
+    }
+
+    fn said(&mut self, peer: PeerId, text: &str) {
+        assert!(self.peers.contains(&peer), "peer {} is gone and is told {text}", peer.0);
+        assert!(!text.contains('\n') && super::wire::is_json(text), "one line of JSON: {text}");
+        assert_eq!(string_at_or_none(text, "jsonrpc").as_deref(), Some("2.0"), "{text}");
+        if let Some(method) = string_at_or_none(text, "method") {
+            if method == "notifications/progress" {
+                self.progressed(peer, text);
+            }
+            return;
+        }
+        let id = at(text, &["id"]).expect("a response has an id");
+        if id == "null" {
+            assert!(at(text, &["error"]).is_some(), "{text}");
+            return;
+        }
+        let number = self.requests.get(&(peer, id.clone())).unwrap_or_else(|| panic!("nobody asked: {text}"));
+        let call = self.calls.get_mut(number).unwrap();
+        assert_eq!(call.life, Life::Running, "the one answer of call {number}: {text}");
+        call.life = Life::Answered;
+        check_answer(text);
+    }
+
+    fn progressed(&mut self, peer: PeerId, text: &str) {
+        let token = at(text, &["params", "progressToken"]).expect("progress has a token");
+        let progress = json::integer(&at(text, &["params", "progress"]).unwrap()).unwrap();
+        let mut waiting = self.calls.values_mut().filter(|call| call.peer == peer && call.token.as_ref() == Some(&token));
+        let call = waiting.next().unwrap_or_else(|| panic!("nobody asked for progress: {text}"));
+        assert_eq!(call.life, Life::Running, "progress ends with its call: {text}");
+        assert!(progress > i64::try_from(call.progress).unwrap(), "progress rises: {text}");
+        call.progress = u64::try_from(progress).unwrap();
+    }
+
+    fn check_secrets(&self, output: &Output) {
+        for secret in &self.secrets {
+            let text = match output {
+                Output::Fetch { request, .. } if origin(&request.url) == secret.origin => continue,
+                Output::Fetch { .. } | Output::Message { .. } | Output::Notice(_) | Output::Abort { .. } => output.to_json(),
+            };
+            for needle in &secret.needles {
+                assert!(!holds(text.as_str(), needle), "{needle} of {} leaves: {}", secret.origin, shortened(text.as_str()));
+            }
+        }
+    }
+
+    /// What holds between two inputs.
+    fn at_rest(&mut self, timeout: Option<Deadline>) {
+        self.timeout = timeout;
+        assert!(timeout.is_none_or(|timeout| timeout.at > self.now), "{timeout:?} is not after {:?}", self.now);
+        for (number, call) in self.calls.iter().filter(|(_, call)| call.life == Life::Running) {
+            let Some(due) = call.due else { continue };
+            assert!(due > self.now, "call {number} is answered by its deadline");
+            assert!(timeout.is_some_and(|timeout| timeout.at <= due), "call {number} is woken by its deadline");
+        }
+        for (id, exchange) in self.exchanges.iter().filter(|(_, exchange)| exchange.phase != Phase::Over) {
+            let wanted = exchange.owners.iter().any(|owner| self.calls[owner].life == Life::Running);
+            assert!(wanted || exchange.unowned, "exchange {} goes on for nobody", id.0);
+        }
+    }
+}
+
+fn string_at_or_none(text: &str, name: &str) -> Option<String> {
+    json::members(raw(text))?.string(name)
+}
+
+/// The shape of an answer: JSON-RPC, and of a tool's result text and structure.
+fn check_answer(text: &str) {
+    if at(text, &["error"]).is_some() {
+        assert!(at(text, &["error", "code"]).is_some() && string_at(text, &["error", "message"]).is_some(), "{text}");
+        return;
+    }
+    let result = at(text, &["result"]).unwrap_or_else(|| panic!("neither result nor error: {text}"));
+    let Some(content) = at(&result, &["content"]) else { return };
+    assert!(json::elements(raw(&content)).is_some_and(|items| !items.is_empty()), "{text}");
+    assert!(string_at(&content, &["0", "text"]).is_some_and(|words| !words.is_empty()), "words for people: {text}");
+    let is_error = at(&result, &["isError"]).as_deref() == Some("true");
+    let code = string_at(&result, &["structuredContent", "error", "code"]);
+    assert_eq!(is_error, code.is_some(), "errors have codes: {text}");
+    assert_ne!(code.as_deref(), Some("internal"), "{text}");
+}

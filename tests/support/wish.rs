@@ -1,0 +1,144 @@
+//! What the peers of a random world want.
+
+use super::agent::Agent;
+use super::chance::Chance;
+use super::secret::Secret;
+use super::text::{quoted, quoted_with_escapes};
+
+/// A tool call, and how long it may take.
+pub struct Wish {
+    pub tool: &'static str,
+    pub arguments: String,
+    pub patience: Patience,
+    /// the credentials in it
+    pub secrets: Vec<Secret>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// answered at once
+    None,
+    Milliseconds(u64),
+    Unlimited,
+}
+
+/// What a wish may be about.
+pub struct About<'a> {
+    pub number: u64,
+    pub scope: &'a str,
+    pub agents: &'a [Agent],
+    /// tasks that agents named: the agent and the number
+    pub tasks: &'a [(usize, u64)],
+    /// the longest wait of a send that names none
+    pub default_ms: u64,
+}
+
+/// A wish; `what` up to 3 is one to connect.
+pub fn random(chance: &mut Chance, what: u64, about: &About<'_>) -> Wish {
+    match what {
+        0..=3 => connect(chance, about),
+        4..=11 => send(chance, about),
+        12 | 13 => task(chance, about),
+        14 => card(chance, about),
+        15 => disconnect(chance, about),
+        16 => simple("list_agents", "{}".to_owned()),
+        17 => mistaken(chance),
+        _ => connect(chance, about),
+    }
+}
+
+fn simple(tool: &'static str, arguments: String) -> Wish {
+    Wish { tool, arguments, patience: Patience::None, secrets: Vec::new() }
+}
+
+fn connect(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let index = chance.index(about.agents.len());
+    let agent = &about.agents[index];
+    let count = usize::try_from(chance.below(3)).unwrap();
+    let secrets: Vec<Secret> =
+        (0..count).map(|nth| Secret::new(chance, about.number * 10 + nth as u64, about.scope, &agent.origin)).collect();
+    let escaped = chance.one_in(3);
+    let spelled = |text: &str| if escaped { quoted_with_escapes(text) } else { quoted(text) };
+    let fields: Vec<String> = secrets.iter().map(|secret| format!("{}:{}", quoted(&secret.name), spelled(&secret.value))).collect();
+    let alias = if chance.one_in(8) { "shared".to_owned() } else { format!("a{index}") };
+    let limit = *chance.pick(&["", "", "", r#","rate_limit_rps":0.5,"rate_limit_burst":2"#, r#","rate_limit_rps":7.3,"rate_limit_burst":1"#]);
+    let fault = *chance.pick(&["", "", "", "", "", "", r#","colour":"red""#, r#","rate_limit_rps":1"#, r#","ping_endpoint":"x""#]);
+    let (url, headers) = (quoted(&agent.url), fields.join(","));
+    let arguments = format!(r#"{{"alias":"{alias}","agent_url":{url},"headers":{{{headers}}}{limit}{fault}}}"#);
+    Wish { tool: "connect_agent", arguments, patience: Patience::Milliseconds(10_000), secrets }
+}
+
+/// The alias or the URL of some agent.
+fn agent(chance: &mut Chance, about: &About<'_>) -> String {
+    let index = chance.index(about.agents.len());
+    match chance.below(6) {
+        0 => quoted(&about.agents[index].url),
+        1 => quoted("shared"),
+        _ => quoted(&format!("a{index}")),
+    }
+}
+
+fn send(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let number = about.number;
+    let content = match chance.below(3) {
+        0 => format!(r#""parts":[{{"text":"call-{number}"}},{{"data":{{"n":1e400}}}},{{"raw":"AAA="}}]"#),
+        _ => format!(r#""message":"call-{number} é""#),
+    };
+    let (patience, limit) = *chance.pick(&[
+        (Patience::Milliseconds(about.default_ms), ""),
+        (Patience::Milliseconds(about.default_ms), r#","poll_timeout_seconds":0"#),
+        (Patience::Milliseconds(300), r#","poll_timeout_seconds":0.3"#),
+        (Patience::Milliseconds(2500), r#","poll_timeout_seconds":2.5"#),
+        (Patience::Milliseconds(400_000), r#","poll_timeout_seconds":400"#),
+        (Patience::Unlimited, r#","poll_timeout_seconds":-1"#),
+    ]);
+    let more = match chance.below(8) {
+        0 => r#","context_id":"ctx-3""#.to_owned(),
+        1 => r#","new_conversation":true"#.to_owned(),
+        2 => r#","metadata":{"k":[1]},"history_length":3"#.to_owned(),
+        3 => about.tasks.last().map(|(_, task)| format!(r#","task_id":"task-{task} é/?""#)).unwrap_or_default(),
+        _ => String::new(),
+    };
+    let arguments = format!(r#"{{"agent":{},{content}{limit}{more}}}"#, agent(chance, about));
+    Wish { tool: "send_message", arguments, patience, secrets: Vec::new() }
+}
+
+fn task(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let (tool, more) = match chance.below(3) {
+        0 => ("cancel_task", ""),
+        1 => ("get_task", ""),
+        _ => ("get_task", r#","history_length":2"#),
+    };
+    let arguments = match about.tasks.get(chance.index(about.tasks.len() + 1)) {
+        Some((index, task)) => format!(r#"{{"agent":"a{index}","task_id":"task-{task} é/?"{more}}}"#),
+        None => format!(r#"{{"agent":{},"task_id":"../x"{more}}}"#, agent(chance, about)),
+    };
+    Wish { tool, arguments, patience: Patience::Milliseconds(30_000), secrets: Vec::new() }
+}
+
+fn card(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let arguments = format!(r#"{{"agent":{}}}"#, agent(chance, about));
+    Wish { tool: "get_agent_card", arguments, patience: Patience::Milliseconds(30_000), secrets: Vec::new() }
+}
+
+fn disconnect(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let alias = if chance.one_in(4) { "shared".to_owned() } else { format!("a{}", chance.index(about.agents.len())) };
+    simple("disconnect_agent", format!(r#"{{"alias":"{alias}"}}"#))
+}
+
+fn mistaken(chance: &mut Chance) -> Wish {
+    let (tool, arguments) = *chance.pick(&[
+        ("no_such_tool", "{}"),
+        ("send_message", "{}"),
+        ("send_message", r#"{"agent":"nobody","message":"x"}"#),
+        ("send_message", r#"{"agent":"a0","message":"x","parts":[{"text":"x","data":null}]}"#),
+        ("send_message", r#"{"agent":"http://169.254.169.254/","message":"x"}"#),
+        ("get_task", r#"{"agent":"a0","task_id":" "}"#),
+        ("connect_agent", r#"{"alias":"Bad","agent_url":"x"}"#),
+        ("connect_agent", r#"{"alias":"bad","agent_url":"https://u:p@a0.test/"}"#),
+        ("connect_agent", r#"{"alias":"bad","agent_url":"https://a0.test/","headers":{"Host":"x"}}"#),
+        ("list_agents", r#"{"verbose":true}"#),
+        ("get_agent_card", "[]"),
+    ]);
+    simple(tool, arguments.to_owned())
+}
