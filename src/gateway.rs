@@ -39,7 +39,7 @@ pub struct Gateway {
     pub(crate) calls: Table<CallId, Box<Call>>,
     timers: Table<(Instant, CallId), ()>,
     exchanges: Exchanges,
-    trace: Trace,
+    pub(crate) trace: Trace,
 }
 
 impl Gateway {

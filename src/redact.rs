@@ -81,6 +81,35 @@ impl Secrets {
         }
     }
 
+    /// Takes in a secret that another one says, if it is new: `Basic` credentials are their password once more. Both
+    /// have the password's number.
+    pub fn add_related(&mut self, secret: &str) {
+        if self.place(secret.as_bytes()).is_ok() {
+            return;
+        }
+        let password = credentials::password(secret).and_then(|password| self.place(password.as_bytes()).ok());
+        match password.and_then(|at| self.spellings.get(at)).map(|(_, number)| *number) {
+            Some(number) => {
+                self.spell(secret, number, true);
+                credentials::other_spellings(secret).for_each(|spelling| self.spell(&spelling, number, false));
+            }
+            None => self.add(secret),
+        }
+    }
+
+    /// How many bytes at the end of a text may be the beginning of a secret.
+    #[must_use]
+    pub fn begun_at_end(&self, bytes: &[u8]) -> usize {
+        let longest = self.spellings.iter().map(|(spelling, _)| spelling.len()).max().unwrap_or(0).saturating_sub(1);
+        let first = bytes.len().saturating_sub(longest);
+        let begins = |start: &usize| {
+            let end = bytes.get(*start..).unwrap_or_default();
+            let at = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= end);
+            self.spellings.get(at).is_some_and(|(spelling, _)| spelling.starts_with(end))
+        };
+        (first..bytes.len()).find(begins).map_or(0, |start| bytes.len() - start)
+    }
+
     /// Every secret, in the order they were learned.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(AsRef::as_ref)
@@ -151,6 +180,17 @@ impl Secrets {
     #[must_use]
     pub fn placeholders(&self, text: String) -> String {
         self.replace(&text, Form::Placeholder).unwrap_or(text)
+    }
+
+    /// The same in bytes that need not be text.
+    #[must_use]
+    pub fn placeholders_in_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            out.extend_from_slice(self.placeholders(chunk.valid().into()).as_bytes());
+            out.extend_from_slice(chunk.invalid());
+        }
+        out
     }
 
     /// As [`redact_json`](Self::redact_json), with `secret:N`.

@@ -3,10 +3,11 @@
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::config::Config;
 use crate::gateway::Genesis;
-use crate::io::{Input, Misuse, Output};
+use crate::io::{ExchangeId, Input, Misuse, Output};
 use crate::json::{Json, Object};
 use crate::redact::Secrets;
 use crate::scope::Scope;
@@ -20,23 +21,43 @@ pub struct Trace {
     birth: Option<String>,
     lines: VecDeque<String>,
     secrets: Secrets,
+    /// ends of bodies that may be the beginning of a secret
+    held: Table<ExchangeId, Vec<u8>>,
+    /// the moment of the last line
+    now: Instant,
+}
+
+/// An input that waits for its outcome.
+#[derive(Debug)]
+pub enum Kept {
+    /// bytes of a body
+    Body(ExchangeId, Vec<u8>),
+    /// another input in its JSON form, and the exchange that it is about
+    Whole(Option<ExchangeId>, Json),
 }
 
 impl Trace {
     /// The trace of a new machine, off.
     #[must_use]
     pub fn new(genesis: &Genesis, config: &Config) -> Self {
+        let mut known = Secrets::new();
+        for (name, value) in config.external_agents.iter().flat_map(|agent| &agent.headers) {
+            known.learn(name, value);
+        }
+        let mut secrets = Secrets::new();
+        known.iter().for_each(|secret| secrets.add_related(secret));
         let seed = genesis.seed.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let mut born = Object::new();
         born.string("seed", &seed).integer("now", genesis.now.as_ms()).integer("unix_ms", genesis.unix_ms.0);
         let mut line = Object::new();
         line.json("genesis", &born.finish()).json("config", &config.to_json());
-        let mut secrets = Secrets::default();
-        for (name, value) in config.external_agents.iter().flat_map(|agent| &agent.headers) {
-            secrets.learn(name, value);
-        }
         let birth = Some(secrets.placeholders_json(line.finish()).into_string());
-        Self { on: false, birth, lines: VecDeque::new(), secrets }
+        Self { on: false, birth, lines: VecDeque::new(), secrets, held: Table::new(), now: genesis.now }
+    }
+
+    /// Of a machine that has state already: what comes cannot be replayed from its birth.
+    pub fn forget_birth(&mut self) {
+        self.birth = None;
     }
 
     /// Starts or stops. A trace that starts before the first input begins with the birth and so replays.
@@ -49,38 +70,97 @@ impl Trace {
         }
     }
 
-    /// Keeps an input's form before it is consumed.
-    pub fn begin(&mut self, input: &Input) -> Option<Json> {
+    /// Keeps an input before it is consumed.
+    pub fn begin(&mut self, input: &Input) -> Option<Kept> {
         if !self.on {
             self.birth = None;
+            return None;
         }
-        self.on.then(|| input.to_json())
+        Some(match input {
+            Input::Body { exchange, bytes } => Kept::Body(*exchange, bytes.clone()),
+            Input::Head { exchange, .. } | Input::End { exchange } | Input::Failed { exchange, .. } => {
+                Kept::Whole(Some(*exchange), input.to_json())
+            }
+            Input::Open { .. } | Input::Message { .. } | Input::MessageTooLong { .. } | Input::Closed { .. } | Input::Tick => {
+                Kept::Whole(None, input.to_json())
+            }
+        })
     }
 
     /// Writes an input and what came of it. Secrets are known only now: the input may have brought them.
     pub fn end<'o>(
         &mut self,
         now: Instant,
-        input: Option<Json>,
+        input: Option<Kept>,
         misuse: Option<&Misuse>,
         outputs: impl Iterator<Item = &'o Output>,
         scopes: &Table<String, Scope>,
     ) {
         let Some(input) = input else { return };
+        let mut outputs = outputs.peekable();
         for secret in scopes.values().flat_map(|scope| scope.secrets.iter()) {
-            self.secrets.add(secret);
+            self.secrets.add_related(secret);
         }
-        let mut line = Object::new();
-        line.integer("now", now.as_ms()).json("input", &input);
-        if let Some(misuse) = misuse {
-            line.string("misuse", &misuse.to_string());
+        match input {
+            Kept::Body(exchange, bytes) if misuse.is_none() => self.body(now, exchange, &bytes, outputs.peek().is_some()),
+            Kept::Body(exchange, bytes) => self.input(now, &self.body_json(exchange, &bytes), misuse),
+            Kept::Whole(exchange, input) => {
+                if let Some((exchange, held)) = exchange.and_then(|exchange| Some((exchange, self.held.remove(&exchange)?))) {
+                    // What is due now is due after this input and not after those bytes.
+                    self.input(self.now, &self.body_json(exchange, &held), None);
+                }
+                self.input(now, &input, misuse);
+            }
         }
-        self.write(line);
+        self.now = now;
         for output in outputs {
+            if let Output::Abort { exchange } = output {
+                self.held.remove(exchange);
+            }
             let mut line = Object::new();
             line.json("output", &output.to_json());
             self.write(line);
         }
+    }
+
+    /// Bytes of a body. A secret that two reports share is to be seen in neither of them: its beginning waits for the
+    /// rest. No event is late for that, as no secret holds a line end. Placeholders wait as secrets do, so that the
+    /// trace of a replay, where they are the secrets, is the same. Where all of them wait, only the moment is told, if
+    /// anything was due.
+    fn body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8], was_due: bool) {
+        let mut all = self.held.remove(&exchange).unwrap_or_default();
+        all.extend_from_slice(bytes);
+        let mut shown = self.secrets.placeholders_in_bytes(&all);
+        let mut length = shown.len();
+        loop {
+            let text = shown.get(..length).unwrap_or_default();
+            match self.secrets.begun_at_end(text).max(placeholder_at_end(text)) {
+                0 => break,
+                begun => length -= begun,
+            }
+        }
+        let held = shown.split_off(length);
+        if held.is_empty() || !shown.is_empty() {
+            self.input(now, &Input::Body { exchange, bytes: shown }.to_json(), None);
+        } else if was_due {
+            self.input(now, &Input::Tick.to_json(), None);
+        }
+        if !held.is_empty() {
+            self.held.insert(exchange, held);
+        }
+    }
+
+    fn body_json(&self, exchange: ExchangeId, bytes: &[u8]) -> Json {
+        Input::Body { exchange, bytes: self.secrets.placeholders_in_bytes(bytes) }.to_json()
+    }
+
+    fn input(&mut self, now: Instant, input: &Json, misuse: Option<&Misuse>) {
+        let mut line = Object::new();
+        line.integer("now", now.as_ms()).json("input", input);
+        if let Some(misuse) = misuse {
+            line.string("misuse", &misuse.to_string());
+        }
+        self.write(line);
     }
 
     fn write(&mut self, line: Object) {
@@ -91,6 +171,17 @@ impl Trace {
     pub fn poll(&mut self) -> Option<String> {
         self.lines.pop_front()
     }
+}
+
+/// How many bytes at the end of a text may be a placeholder or the beginning of one.
+fn placeholder_at_end(text: &[u8]) -> usize {
+    const START: &[u8] = b"secret:";
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let before = text.get(..text.len() - digits).unwrap_or_default();
+    if before.ends_with(START) {
+        return START.len() + digits;
+    }
+    (1..=START.len()).rev().find(|length| START.get(..*length).is_some_and(|start| text.ends_with(start))).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What in a header field is a credential, and how it may come back spelled.
 
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -72,13 +73,13 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
 }
 
 /// The password of `Basic` credentials.
-fn password(credential: &str) -> Option<String> {
+pub(super) fn password(credential: &str) -> Option<String> {
     let pair = String::from_utf8(STANDARD.decode(credential).ok()?).ok()?;
     pair.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// How a secret may be spelled where it is quoted: in JSON text that is itself a string, with and without escaped
-/// slashes, and in a URL.
+/// How a secret may be spelled where it is quoted: in JSON text that is itself a string, as the writers of common
+/// languages escape it there, and in a URL.
 pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
     let mut quoted = String::new();
     json::write_string(&mut quoted, secret);
@@ -86,6 +87,18 @@ pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
     let slashes = escaped.replace('/', "\\/");
     let mut encoded = String::new();
     url::percent_encode(&mut encoded, secret);
-    let differs = [escaped != secret, slashes != escaped, encoded != secret];
-    [escaped, slashes, encoded].into_iter().zip(differs).filter_map(|(spelling, differs)| differs.then_some(spelling))
+    // Go, Ruby and PHP escape what HTML minds, .NET the quote and the plus too.
+    let lower = numbered(&escaped, "<>&", |char| format!("\\u{:04x}", u32::from(char)));
+    let upper = numbered(&escaped.replace("\\\"", "\""), "\"<>&'+`", |char| format!("\\u{:04X}", u32::from(char)));
+    let spellings = [escaped, slashes, encoded, lower, upper];
+    let differs: Vec<bool> = (0..)
+        .zip(&spellings)
+        .map(|(at, spelling)| spelling != secret && !spellings.iter().take(at).any(|known| known == spelling))
+        .collect();
+    spellings.into_iter().zip(differs).filter_map(|(spelling, differs)| differs.then_some(spelling))
+}
+
+/// The text with some characters written by number.
+fn numbered(text: &str, which: &str, write: impl Fn(char) -> String) -> String {
+    text.chars().map(|char| if which.contains(char) { write(char) } else { String::from(char) }).collect()
 }

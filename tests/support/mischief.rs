@@ -168,7 +168,8 @@ fn wrong(chance: &mut Chance, asked: &Asked, normal: &Normal, mut script: Script
         3 => whole(200, "text/event-stream", [b"data: ".to_vec(), chance.bytes(200), b"\n\n".to_vec()].concat()),
         4 => whole(200, "text/plain", format!("{{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{}}}", quoted(echo)).into_bytes()),
         5 => {
-            let fault = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-32603,"message":{}}}}}"#, quoted_with_escapes(echo));
+            let fault =
+                format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-32603,"message":{}}}}}"#, quoted_with_escapes(echo));
             whole(200, "text/event-stream", format!("event: error\ndata: {fault}\n\n").into_bytes())
         }
         6 => whole(204, "", Vec::new()),

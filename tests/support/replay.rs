@@ -60,7 +60,8 @@ pub fn read(lines: &[String]) -> (Genesis, Config, Vec<(Instant, Input)>) {
     let (first, rest) = lines.split_first().expect("a trace begins with the birth");
     let number = |text: &str, path: &[&str]| json::integer(&at(text, path).unwrap()).unwrap();
     let seed = string_at(first, &["genesis", "seed"]).unwrap();
-    let seed: Vec<u8> = seed.as_bytes().chunks(2).map(|hex| u8::from_str_radix(std::str::from_utf8(hex).unwrap(), 16).unwrap()).collect();
+    let seed: Vec<u8> =
+        seed.as_bytes().chunks(2).map(|hex| u8::from_str_radix(std::str::from_utf8(hex).unwrap(), 16).unwrap()).collect();
     let instant = |ms: i64| Instant::from_ms(u64::try_from(ms).unwrap());
     let now = instant(number(first, &["genesis", "now"]));
     let genesis = Genesis { seed: seed.try_into().unwrap(), now, unix_ms: WallTime(number(first, &["genesis", "unix_ms"])) };

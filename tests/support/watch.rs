@@ -159,8 +159,10 @@ impl Watch {
     }
 
     fn is_late(&self, input: &Input) -> bool {
-        let (Input::Head { exchange, .. } | Input::Body { exchange, .. } | Input::End { exchange } | Input::Failed { exchange, .. }) =
-            input
+        let (Input::Head { exchange, .. }
+        | Input::Body { exchange, .. }
+        | Input::End { exchange }
+        | Input::Failed { exchange, .. }) = input
         else {
             return false;
         };

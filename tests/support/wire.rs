@@ -96,7 +96,8 @@ pub fn message(dialect: Dialect, context: Option<&str>, text: &str) -> String {
 pub fn task(dialect: Dialect, ids: (&str, Option<&str>), kebab: &str, words: &str, artifact: &str) -> String {
     let (id, context) = ids;
     let context = context.map(|id| format!(r#""contextId":{},"#, quoted(id))).unwrap_or_default();
-    let artifacts = if artifact.is_empty() { String::new() } else { format!(r#","artifacts":[{}]"#, piece(dialect, "a", artifact)) };
+    let artifacts =
+        if artifact.is_empty() { String::new() } else { format!(r#","artifacts":[{}]"#, piece(dialect, "a", artifact)) };
     let (own, id, status) = (kind(dialect, "task"), quoted(id), status(dialect, kebab, words));
     format!(r#"{{{own}"id":{id},{context}"status":{status}{artifacts}}}"#)
 }

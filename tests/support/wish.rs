@@ -59,10 +59,18 @@ fn connect(chance: &mut Chance, about: &About<'_>) -> Wish {
         (0..count).map(|nth| Secret::new(chance, about.number * 10 + nth as u64, about.scope, &agent.origin)).collect();
     let escaped = chance.one_in(3);
     let spelled = |text: &str| if escaped { quoted_with_escapes(text) } else { quoted(text) };
-    let fields: Vec<String> = secrets.iter().map(|secret| format!("{}:{}", quoted(&secret.name), spelled(&secret.value))).collect();
+    let fields: Vec<String> =
+        secrets.iter().map(|secret| format!("{}:{}", quoted(&secret.name), spelled(&secret.value))).collect();
     let alias = if chance.one_in(8) { "shared".to_owned() } else { format!("a{index}") };
-    let limit = *chance.pick(&["", "", "", r#","rate_limit_rps":0.5,"rate_limit_burst":2"#, r#","rate_limit_rps":7.3,"rate_limit_burst":1"#]);
-    let fault = *chance.pick(&["", "", "", "", "", "", r#","colour":"red""#, r#","rate_limit_rps":1"#, r#","ping_endpoint":"x""#]);
+    let limit = *chance.pick(&[
+        "",
+        "",
+        "",
+        r#","rate_limit_rps":0.5,"rate_limit_burst":2"#,
+        r#","rate_limit_rps":7.3,"rate_limit_burst":1"#,
+    ]);
+    let fault =
+        *chance.pick(&["", "", "", "", "", "", r#","colour":"red""#, r#","rate_limit_rps":1"#, r#","ping_endpoint":"x""#]);
     let (url, headers) = (quoted(&agent.url), fields.join(","));
     let arguments = format!(r#"{{"alias":"{alias}","agent_url":{url},"headers":{{{headers}}}{limit}{fault}}}"#);
     Wish { tool: "connect_agent", arguments, patience: Patience::Milliseconds(10_000), secrets }

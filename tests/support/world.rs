@@ -238,7 +238,12 @@ impl World {
         self.peers[peer].open = true;
         if !self.peers[peer].modern {
             let version = *self.chance.pick(&["2025-11-25", "2025-06-18", "2025-03-26"]);
-            self.request(peer, "initialize", &format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#), Patience::None);
+            self.request(
+                peer,
+                "initialize",
+                &format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#),
+                Patience::None,
+            );
             if self.chance.one_in(2) {
                 self.request(peer, "logging/setLevel", r#"{"level":"info"}"#, Patience::None);
             }
@@ -284,7 +289,10 @@ impl World {
     }
 
     fn send(&mut self, peer: usize, number: u64, method: &str, params: &str, patience: Patience, token: Option<String>) {
-        let id = self.chance.pick(&[format!("{number}"), format!("\"{number}\""), format!("\"r-{number}\""), format!("{number}.0")]).clone();
+        let id = self
+            .chance
+            .pick(&[format!("{number}"), format!("\"{number}\""), format!("\"r-{number}\""), format!("{number}.0")])
+            .clone();
         let now = self.host.watch.now.max(self.host.now());
         let due = match patience {
             Patience::None => Some(now),
