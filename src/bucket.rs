@@ -56,10 +56,10 @@ impl Bucket {
         self.rate
     }
 
-    /// The level now in millionths of a token, for a snapshot.
+    /// The level now in billionths of a token, for a snapshot.
     #[must_use]
-    pub fn micro_tokens(&self, now: Instant) -> u64 {
-        u64::try_from(self.level_at(now) / 1000).unwrap_or(u64::MAX)
+    pub fn nano_tokens(&self, now: Instant) -> u64 {
+        u64::try_from(self.level_at(now)).unwrap_or(u64::MAX)
     }
 
     /// Until when the agent asked for silence.
@@ -70,9 +70,9 @@ impl Bucket {
 
     /// A bucket as it was in a snapshot.
     #[must_use]
-    pub fn restored(rate: Rate, micro_tokens: u64, closed_until: Option<Instant>, now: Instant) -> Self {
+    pub fn restored(rate: Rate, nano_tokens: u64, closed_until: Option<Instant>, now: Instant) -> Self {
         let full = u128::from(rate.burst) * UNIT;
-        Self { rate, level: (u128::from(micro_tokens) * 1000).min(full), at: now, closed_until }
+        Self { rate, level: u128::from(nano_tokens).min(full), at: now, closed_until }
     }
 
     fn level_at(&self, now: Instant) -> u128 {

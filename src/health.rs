@@ -10,25 +10,25 @@ pub const RETRY_AFTER_MS: u64 = 30_000;
 pub struct Health {
     heard: bool,
     failures: u64,
-    failed_at: Option<Instant>,
+    retry_at: Option<Instant>,
 }
 
 impl Health {
     /// The agent answered, if only with an error.
     pub fn answered(&mut self) {
-        *self = Self { heard: true, failures: 0, failed_at: None };
+        *self = Self { heard: true, failures: 0, retry_at: None };
     }
 
     /// The agent could not be reached.
     pub fn failed(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
-        self.failed_at = Some(now);
+        self.retry_at = Some(now.plus_ms(RETRY_AFTER_MS));
     }
 
     /// The health of a snapshot.
     #[must_use]
-    pub const fn restored(heard: bool, failures: u64, failed_at: Option<Instant>) -> Self {
-        Self { heard, failures, failed_at }
+    pub const fn restored(heard: bool, failures: u64, retry_at: Option<Instant>) -> Self {
+        Self { heard, failures, retry_at }
     }
 
     /// Whether the agent ever answered.
@@ -37,10 +37,10 @@ impl Health {
         self.heard
     }
 
-    /// When it last failed.
+    /// Until when an unhealthy agent is left alone.
     #[must_use]
-    pub const fn failed_at(&self) -> Option<Instant> {
-        self.failed_at
+    pub const fn retry_at(&self) -> Option<Instant> {
+        self.retry_at
     }
 
     /// The failures since its last answer.
@@ -64,7 +64,7 @@ impl Health {
     /// Whether a broadcast skips the agent now.
     #[must_use]
     pub fn is_skipped(&self, threshold: u64, now: Instant) -> bool {
-        threshold > 0 && self.failures >= threshold && self.failed_at.is_some_and(|at| now < at.plus_ms(RETRY_AFTER_MS))
+        threshold > 0 && self.failures >= threshold && self.retry_at.is_some_and(|at| now < at)
     }
 }
 

@@ -121,6 +121,12 @@ impl Inbox {
         }
     }
 
+    /// Whether there is no entry, and none made room that nobody was told of.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.lost.is_empty()
+    }
+
     /// Drops what came before a moment.
     pub fn expire(&mut self, before: WallTime) {
         while self.entries.front().is_some_and(|entry| entry.at < before) {

@@ -36,6 +36,13 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// Whether nothing would be lost with it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let is_quiet = self.pending.is_empty() && self.running.is_empty();
+        is_quiet && self.registry.is_empty() && self.inbox.is_empty() && self.caller.is_none()
+    }
+
     /// Notes that a call to an alias runs.
     pub fn begin(&mut self, alias: &str, call: CallId) {
         self.running.get_or_default(alias).push(call);
@@ -69,7 +76,7 @@ impl Cards {
     /// The profile of a URL: outside `None` where it is not known, inside `None` where there is no card.
     #[must_use]
     pub fn get(&self, url: &Url, now: Instant) -> Option<Option<Profile>> {
-        self.known.get(url).filter(|(at, _)| now < at.plus_ms(CARD_MS)).map(|(_, profile)| profile.clone())
+        self.known.get(url).filter(|(until, _)| now < *until).map(|(_, profile)| profile.clone())
     }
 
     /// The profile of a URL, to learn more about it.
@@ -79,7 +86,17 @@ impl Cards {
 
     /// Keeps a profile; the oldest one makes room.
     pub fn put(&mut self, url: &Url, now: Instant, profile: Option<Profile>, limit: u64) {
-        if self.known.insert(url.clone(), (now, profile)).is_none() {
+        self.restore(url, now.plus_ms(CARD_MS), profile, limit);
+    }
+
+    /// Every URL with its profile and until when that is kept, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (&Url, Instant, Option<&Profile>)> {
+        self.order.iter().filter_map(|url| self.known.get(url).map(|(until, profile)| (url, *until, profile.as_ref())))
+    }
+
+    /// Puts a profile of a snapshot back.
+    pub fn restore(&mut self, url: &Url, until: Instant, profile: Option<Profile>, limit: u64) {
+        if self.known.insert(url.clone(), (until, profile)).is_none() {
             self.order.push_back(url.clone());
         }
         while u64::try_from(self.order.len()).unwrap_or(u64::MAX) > limit {

@@ -20,7 +20,9 @@ use crate::jsonrpc::Id;
 use crate::mcp::era::{Era, LEGACY_VERSIONS};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::session::Session;
+use crate::registry::Profile;
 use crate::tools::TOOLS;
+use crate::url::Url;
 
 mod agent;
 mod pieces;
@@ -71,20 +73,33 @@ impl Gateway {
                 Secrets::Keep => record,
                 Secrets::Drop => scope.secrets.redact_json(record),
             };
-            for (alias, agent) in scope.registry.iter() {
-                pieces.add(clean(agent::record(name, alias, agent, secrets, &self.ground)));
+            if secrets == Secrets::Keep {
+                scope.secrets.iter().for_each(|secret| pieces.add(secret_record(name, secret)));
+            }
+            // An address with a credential in it is of no use without.
+            let tells = |url: &Url| secrets == Secrets::Drop && scope.secrets.redact(url.as_str().into()) != url.as_str();
+            let usable = |profile: &&Profile| profile.interface.as_ref().is_none_or(|interface| !tells(&interface.url));
+            for (url, until, profile) in scope.cards.iter() {
+                let usable = !tells(url) && profile.as_ref().is_none_or(usable);
+                if usable && until > self.ground.now {
+                    pieces.add(clean(agent::card_record(name, url, self.ground.wall_of(until), profile)));
+                }
+            }
+            for (alias, agent) in scope.registry.iter().filter(|(_, agent)| !tells(&agent.url)) {
+                let profile = agent.profile.as_ref().filter(usable);
+                pieces.add(clean(agent::record((name, alias), agent, profile, secrets, &self.ground)));
             }
             if let Some(caller) = &scope.caller {
                 pieces.add(clean(caller_record(name, caller)));
             }
-            for entry in scope.inbox.entries(None) {
+            for (number, entry) in (0_u64..).zip(scope.inbox.entries(None)) {
                 let mut record = Object::new();
-                record.string("kind", "inbox").string("scope", name);
+                record.string("kind", "inbox").string("scope", name).integer("number", number);
                 entry.record(&mut record);
                 pieces.add(clean(record.finish()));
             }
         }
-        for call in self.calls.values() {
+        for call in self.calls.values().filter(|call| call.sink != Sink::Nobody) {
             pieces.add(call_record(call));
         }
         pieces.finish()
@@ -97,7 +112,8 @@ impl Gateway {
     /// A piece that is unreadable or of another version.
     pub fn restore(genesis: Genesis, config: Config, pieces: &[String]) -> Result<Self, RestoreError> {
         let mut gateway = Self::new(genesis, config);
-        let mut lost = Vec::new();
+        gateway.trace.forget_birth();
+        let (mut lost, mut inbox, mut cards) = (Vec::new(), Vec::new(), Vec::new());
         for record in pieces::read(pieces)? {
             let unreadable = || RestoreError("a record of the snapshot is unreadable".to_string());
             let raw = json::parse(record.as_str(), DEPTH).map_err(|_| unreadable())?;
@@ -106,18 +122,36 @@ impl Gateway {
                 Some("counters") => gateway.restore_counters(&record),
                 Some("peer") => gateway.restore_peer(&record),
                 Some("agent") => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
+                Some("secret") => gateway.restore_secret(&record),
+                Some("card") => {
+                    record.string("scope").zip(agent::read_card(&record, &gateway.ground)).map(|card| cards.push(card))
+                }
                 Some("caller") => gateway.restore_caller(&record),
-                Some("inbox") => gateway.restore_inbox(&record),
+                Some("inbox") => read_inbox(&record).map(|entry| inbox.push(entry)),
                 Some("call") => read_call(&record).map(|call| lost.push(call)),
                 Some(_) | None => None,
             };
             taken.ok_or_else(unreadable)?;
         }
+        gateway.restore_in_order(inbox, cards);
         // The answers need the sessions, which may come in any order.
         for call in lost {
             gateway.answer_lost(call);
         }
         Ok(gateway)
+    }
+
+    /// Puts back what makes room for each other, the oldest first.
+    fn restore_in_order(&mut self, mut inbox: Vec<(u64, String, Entry)>, mut cards: Vec<(String, agent::KnownCard)>) {
+        inbox.sort_by_key(|(number, ..)| *number);
+        for (_, scope, entry) in inbox {
+            self.scopes.get_or_default(scope.as_str()).inbox.add(entry);
+        }
+        cards.sort_by_key(|(_, (_, until, _))| *until);
+        let limit = self.ground.config.limits.cards_by_url;
+        for (scope, (url, until, profile)) in cards {
+            self.scopes.get_or_default(scope.as_str()).cards.restore(&url, until, profile, limit);
+        }
     }
 
     fn restore_counters(&mut self, record: &Members<'_>) -> Option<()> {
@@ -139,6 +173,11 @@ impl Gateway {
         Some(())
     }
 
+    fn restore_secret(&mut self, record: &Members<'_>) -> Option<()> {
+        self.scopes.get_or_default(record.string("scope")?.as_str()).secrets.add(&record.string("text")?);
+        Some(())
+    }
+
     fn restore_caller(&mut self, record: &Members<'_>) -> Option<()> {
         let caller = CallerCard {
             name: record.string("name")?,
@@ -146,12 +185,6 @@ impl Gateway {
             metadata_key: record.string("metadata_key")?,
         };
         self.scopes.get_or_default(record.string("scope")?.as_str()).caller = Some(caller);
-        Some(())
-    }
-
-    fn restore_inbox(&mut self, record: &Members<'_>) -> Option<()> {
-        let entry = Entry::read(record)?;
-        self.scopes.get_or_default(record.string("scope")?.as_str()).inbox.add(entry);
         Some(())
     }
 
@@ -175,6 +208,13 @@ impl Gateway {
             None => self.answer(&lost.caller, tool, Err(error), self.ground.now),
         }
     }
+}
+
+/// Also credentials of agents that are gone or have others now: what went out with them may still come back.
+fn secret_record(scope: &str, secret: &str) -> Json {
+    let mut record = Object::new();
+    record.string("kind", "secret").string("scope", scope).string("text", secret);
+    record.finish()
 }
 
 fn caller_record(scope: &str, caller: &CallerCard) -> Json {
@@ -207,6 +247,10 @@ fn call_record(call: &Call) -> Json {
         record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
     }
     record.finish()
+}
+
+fn read_inbox(record: &Members<'_>) -> Option<(u64, String, Entry)> {
+    Some((number(record, "number")?, record.string("scope")?, Entry::read(record)?))
 }
 
 /// A call that was running.

@@ -14,7 +14,7 @@ use crate::json::{self, Array, Json, Members, Object, RawValue};
 use crate::registry::{Agent, Profile};
 use crate::scope::Scope;
 use crate::table::Table;
-use crate::time::WallTime;
+use crate::time::{Instant, WallTime};
 use crate::url::Url;
 
 const DIALECTS: [(Dialect, &str); 4] = [
@@ -24,8 +24,14 @@ const DIALECTS: [(Dialect, &str); 4] = [
     (Dialect::Rest03, "HTTP+JSON 0.3"),
 ];
 
-/// Writes an agent. Moments are wall-clock times, so that another clock can go on with them.
-pub(super) fn record(scope: &str, alias: &str, agent: &Agent, secrets: Secrets, ground: &Ground) -> Json {
+/// Writes an agent, named by its scope and alias. Moments are wall-clock times, so that another clock can go on with them.
+pub(super) fn record(
+    (scope, alias): (&str, &str),
+    agent: &Agent,
+    known: Option<&Profile>,
+    secrets: Secrets,
+    ground: &Ground,
+) -> Json {
     let mut record = Object::new();
     record.string("kind", "agent").string("scope", scope).string("alias", alias).string("url", agent.url.as_str());
     let mut headers = Object::new();
@@ -45,15 +51,36 @@ pub(super) fn record(scope: &str, alias: &str, agent: &Agent, secrets: Secrets, 
         history.json(&entry.record());
     }
     record.json("history", &history.finish());
-    record.optional_json("card", agent.profile.as_ref().map(profile).as_ref());
+    record.optional_json("card", known.map(profile).as_ref());
     record.finish()
+}
+
+/// What is known of an agent that was called by URL: where, until when, and what.
+pub(super) type KnownCard = (Url, Instant, Option<Profile>);
+
+/// Writes what is known of an agent that was called by URL, until when.
+pub(super) fn card_record(scope: &str, url: &Url, until: WallTime, known: Option<&Profile>) -> Json {
+    let mut record = Object::new();
+    record.string("kind", "card").string("scope", scope).string("url", url.as_str()).integer("until", until.0);
+    record.optional_json("card", known.map(profile).as_ref());
+    record.finish()
+}
+
+/// Reads it back.
+pub(super) fn read_card(record: &Members<'_>, ground: &Ground) -> Option<KnownCard> {
+    let url = Url::parse(&record.string("url")?).ok()?;
+    let profile = match record.get("card") {
+        Some(raw) => Some(read_profile(raw)?),
+        None => None,
+    };
+    Some((url, moment(record, "until", ground)?, profile))
 }
 
 fn bucket(bucket: &Bucket, ground: &Ground) -> Json {
     let mut out = Object::new();
     out.integer("micro_rps", bucket.rate().micro_rps).integer("burst", bucket.rate().burst);
-    out.integer("micro_tokens", bucket.micro_tokens(ground.now));
-    if let Some(until) = bucket.closed_until() {
+    out.integer("nano_tokens", bucket.nano_tokens(ground.now));
+    if let Some(until) = bucket.closed_until().filter(|until| *until > ground.now) {
         out.integer("closed_until", ground.wall_of(until).0);
     }
     out.finish()
@@ -62,8 +89,8 @@ fn bucket(bucket: &Bucket, ground: &Ground) -> Json {
 fn health(health: &Health, ground: &Ground) -> Json {
     let mut out = Object::new();
     out.boolean("heard", health.heard()).integer("failures", health.failures());
-    if let Some(at) = health.failed_at() {
-        out.integer("failed_at", ground.wall_of(at).0);
+    if let Some(at) = health.retry_at().filter(|at| *at > ground.now) {
+        out.integer("retry_at", ground.wall_of(at).0);
     }
     out.finish()
 }
@@ -125,19 +152,19 @@ pub(super) fn restore(record: &Members<'_>, scopes: &mut Table<String, Scope>, g
     Some(())
 }
 
-fn moment(members: &Members<'_>, name: &str, ground: &Ground) -> Option<crate::time::Instant> {
+fn moment(members: &Members<'_>, name: &str, ground: &Ground) -> Option<Instant> {
     members.get(name).and_then(|raw| json::integer(raw.get())).map(|ms| ground.instant_of(WallTime(ms)))
 }
 
 fn read_bucket(members: &Members<'_>, ground: &Ground) -> Option<Bucket> {
     let rate = Rate { micro_rps: number(members, "micro_rps")?, burst: number(members, "burst")? };
     let closed_until = moment(members, "closed_until", ground);
-    Some(Bucket::restored(rate, number(members, "micro_tokens")?, closed_until, ground.now))
+    Some(Bucket::restored(rate, number(members, "nano_tokens")?, closed_until, ground.now))
 }
 
 fn read_health(members: &Members<'_>, ground: &Ground) -> Option<Health> {
     let heard = json::boolean(members.get("heard")?)?;
-    Some(Health::restored(heard, number(members, "failures")?, moment(members, "failed_at", ground)))
+    Some(Health::restored(heard, number(members, "failures")?, moment(members, "retry_at", ground)))
 }
 
 fn read_conversation(members: &Members<'_>) -> Option<Conversation> {
