@@ -136,6 +136,10 @@ impl Exchanges {
     /// [`Failure::Blocked`].
     pub fn start(&mut self, ground: &mut Ground, owner: Option<CallId>, plan: Plan) -> Result<ExchangeId, Failure> {
         self.check(ground, &plan.url, &plan.registered)?;
+        while owner.is_none() && self.unowned.len() >= ground.config.limits.calls_per_peer {
+            let Some(((_, oldest), ())) = self.unowned.first() else { break };
+            self.abort(ground, *oldest);
+        }
         let id = ground.exchange_id();
         ground.outputs.push_back(fetch(id, &plan, &plan.url));
         self.first.insert(id, id);

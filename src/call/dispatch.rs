@@ -1,12 +1,13 @@
 //! Sends that nobody waits for: they run like any other, and their outcome goes to the inbox.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{CallId, Ended, Run, Work};
 use crate::inbox::Entry;
-use crate::json;
-use crate::mcp::outcome::{ToolError, ToolResult};
+use crate::json::{self, Json};
+use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
 use crate::scope::Scope;
 use crate::time::{Instant, WallTime};
@@ -54,6 +55,20 @@ pub struct Pending {
 }
 
 impl Run<'_> {
+    /// Whether one more may run that nobody waits for; asked before a token is spent.
+    ///
+    /// # Errors
+    /// [`Code::Busy`].
+    pub fn room_to_dispatch(&self) -> Result<(), ToolError> {
+        let limit = self.ground.config.limits.calls_per_peer;
+        if self.scope.pending.len() < limit {
+            return Ok(());
+        }
+        let message =
+            format!("{limit} sends are pending, as many as calls_per_peer allows: see check_inbox, wait for one to end");
+        Err(ToolError::new(Code::Busy, message).with("limit", Json::string("calls_per_peer")))
+    }
+
     /// Starts work that goes on by itself under a call of its own; gives its id.
     ///
     /// # Errors

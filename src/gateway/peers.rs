@@ -14,6 +14,8 @@ use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::server::{self, Answer};
 use crate::mcp::session::Session;
 use crate::mcp::tool::Tool;
+use crate::redact::Secrets;
+use crate::scope::Scope;
 
 /// The largest number that JavaScript holds exactly.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -47,16 +49,36 @@ impl Gateway {
         for call in session.calls() {
             self.stop(call, false);
         }
+        let is_left = self.peers.values().all(|other| other.scope != session.scope);
+        if is_left && self.scopes.get(session.scope.as_str()).is_some_and(Scope::is_empty) {
+            self.scopes.remove(session.scope.as_str());
+        }
         Ok(())
     }
 
-    /// Sends a message to a peer, without the secrets of its scope.
-    pub(super) fn say(&mut self, peer: PeerId, message: json::Json) {
-        let scope = self.peers.get(&peer).and_then(|session| self.scopes.get(&session.scope));
-        let message = match scope {
-            Some(scope) => scope.secrets.redact_json(message),
-            None => message,
+    /// What a peer must not be told.
+    fn secrets(&self, peer: PeerId) -> Option<&Secrets> {
+        self.peers.get(&peer).and_then(|session| self.scopes.get(&session.scope)).map(|scope| &scope.secrets)
+    }
+
+    /// Answers a request. Its id is the caller's own and goes back as it came.
+    pub(super) fn say_result(&mut self, peer: PeerId, id: &Id, result: json::Json) {
+        let result = match self.secrets(peer) {
+            Some(secrets) => secrets.redact_json(result),
+            None => result,
         };
+        self.say(peer, jsonrpc::result(id, &result));
+    }
+
+    fn say_error(&mut self, peer: PeerId, id: Option<&Id>, code: i64, message: &str, data: Option<json::Json>) {
+        let (message, data) = match self.secrets(peer) {
+            Some(secrets) => (secrets.redact(message.into()), data.map(|data| secrets.redact_json(data))),
+            None => (String::from(message), data),
+        };
+        self.say(peer, jsonrpc::error(id, code, &message, data.as_ref()));
+    }
+
+    fn say(&mut self, peer: PeerId, message: json::Json) {
         self.ground.outputs.push_back(Output::Message { peer, text: message.into_string() });
     }
 
@@ -79,7 +101,7 @@ impl Gateway {
         let limit = self.ground.config.limits.message_bytes;
         let message = format!("the message has {bytes} bytes; message_bytes allows {limit}");
         match jsonrpc::id_from_start(start) {
-            Some(id) => self.say(peer, jsonrpc::error(Some(&id), INVALID_REQUEST, &message, None)),
+            Some(id) => self.say_error(peer, Some(&id), INVALID_REQUEST, &message, None),
             None => self.noise(peer, &message),
         }
         Ok(())
@@ -105,9 +127,9 @@ impl Gateway {
             }
             Incoming::Batch(_) => {
                 let message = "batches are not part of this protocol version: send one message a line";
-                self.say(peer, jsonrpc::error(None, INVALID_REQUEST, message, None));
+                self.say_error(peer, None, INVALID_REQUEST, message, None);
             }
-            Incoming::Invalid { id, code, message } => self.say(peer, jsonrpc::error(id.as_ref(), code, message, None)),
+            Incoming::Invalid { id, code, message } => self.say_error(peer, id.as_ref(), code, message, None),
             Incoming::Noise => self.noise(peer, "not a JSON-RPC message"),
         }
     }
@@ -117,20 +139,39 @@ impl Gateway {
     }
 
     fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<&RawValue>) {
+        self.learn_headers(peer, params);
+        let limit = self.ground.config.limits.calls_per_peer;
         let Some(session) = self.peers.get_mut(&peer) else { return };
         let scope = self.scopes.get_or_default(session.scope.as_str());
         if session.has(id) {
             let message = "a request with this `id` is still running: take another one";
-            return self.say(peer, jsonrpc::error(Some(id), INVALID_REQUEST, message, None));
+            return self.say_error(peer, Some(id), INVALID_REQUEST, message, None);
         }
         match server::request(session, scope, &self.ground.config, id, method, params) {
-            Ok(Answer::Result(result)) => self.say(peer, jsonrpc::result(id, &result)),
+            Ok(Answer::Result(result)) => self.say_result(peer, id, result),
+            Ok(Answer::Listen(_)) if session.running() >= limit => {
+                let message = format!("{limit} requests are open, as many as calls_per_peer allows: end one first");
+                self.say_error(peer, Some(id), INVALID_REQUEST, &message, None);
+            }
             Ok(Answer::Listen(acknowledgement)) => {
                 session.listen(id);
                 self.say(peer, jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement));
             }
             Ok(Answer::Call { tool, arguments, envelope }) => self.call(peer, id, tool, arguments, envelope),
-            Err(error) => self.say(peer, jsonrpc::error(Some(id), error.code, &error.message, error.data.as_ref())),
+            Err(error) => self.say_error(peer, Some(id), error.code, &error.message, error.data),
+        }
+    }
+
+    /// Header values are secrets before anything else is looked at: a request that is refused is traced too.
+    fn learn_headers(&mut self, peer: PeerId, params: Option<&RawValue>) {
+        let arguments = params.and_then(json::members).and_then(|params| params.get("arguments").and_then(json::members));
+        let headers = arguments.and_then(|arguments| arguments.get("headers").and_then(json::members));
+        let (Some(headers), Some(session)) = (headers, self.peers.get(&peer)) else { return };
+        let secrets = &mut self.scopes.get_or_default(session.scope.as_str()).secrets;
+        for (name, value) in headers.iter() {
+            if let Some(value) = json::string(value) {
+                secrets.learn(name, &value);
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::{Call, CallId, Caller, Ended, Run, Work};
 use crate::io::{Level, PeerId};
 use crate::json::Object;
-use crate::jsonrpc::{self, Id};
+use crate::jsonrpc::Id;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::era::{self, Era};
 use crate::mcp::tool::{Started, Tool};
@@ -180,7 +180,7 @@ impl Gateway {
             }
         };
         let result = era::shape(result.to_object(), caller.era, &self.ground.config);
-        self.say(caller.peer, jsonrpc::result(&caller.request, &result));
+        self.say_result(caller.peer, &caller.request, result);
         self.ground.notice(level, "call_ended", fields);
     }
 }

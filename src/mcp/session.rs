@@ -43,10 +43,10 @@ impl Session {
         self.calls.has(id) || self.listens.has(id)
     }
 
-    /// How many calls are running.
+    /// How many requests are open: calls and streams of list changes.
     #[must_use]
     pub fn running(&self) -> u64 {
-        self.calls.len()
+        self.calls.len() + self.listens.len()
     }
 
     /// Notes a call.

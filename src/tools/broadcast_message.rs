@@ -119,7 +119,8 @@ fn dispatch_all(
 ) -> ToolResult {
     let (mut results, mut lines, mut dispatched) = (Object::new(), Vec::new(), 0_u64);
     for alias in aliases {
-        let outcome = checked(run, alias).and_then(|target| {
+        let room = run.room_to_dispatch().map_err(|error| Part::Ended(Err(error)));
+        let outcome = room.and_then(|()| checked(run, alias)).and_then(|target| {
             let request = send(run, parts.to_vec());
             let call_id = run.dispatch(alias, |run| Send::alone(run, target, request, patience, Keeping::History));
             call_id.map_err(|error| Part::Ended(Err(error)))

@@ -42,10 +42,6 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let rps = arguments.scaled("rate_limit_rps", 12);
     let burst = arguments.integer("rate_limit_burst", i64::MIN);
     let ping_endpoint = arguments.string("ping_endpoint");
-    // What is refused below may name a header value: it is a secret before the call is checked.
-    for (name, value) in &headers {
-        run.scope.secrets.learn(name, value);
-    }
     arguments.finish()?;
     check_alias(&alias)?;
     let url = Url::parse(&url).map_err(|fault| invalid(format!("`agent_url` cannot be used: {fault}")))?;

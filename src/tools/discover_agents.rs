@@ -34,9 +34,6 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let cursor = arguments.string("cursor");
     let headers = arguments.string_map("headers").unwrap_or_default();
     let help = arguments.boolean("help").unwrap_or(false);
-    for (name, value) in &headers {
-        run.scope.secrets.learn(name, value);
-    }
     arguments.finish()?;
     let invalid = |message: String| ToolError::new(Code::InvalidArgument, message);
     let given = match url {

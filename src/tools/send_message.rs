@@ -52,6 +52,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         Some(_) | None => given,
     };
     target.check(run)?;
+    if detached {
+        run.room_to_dispatch()?;
+    }
     take_token(run, &target)?;
     let request = request(run, parts, ids, metadata, accepted_output_modes, history_length);
     if !detached {
