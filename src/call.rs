@@ -93,9 +93,9 @@ impl<'g> Run<'g> {
         if let Some(total) = total {
             params.integer("total", total);
         }
-        params.string("message", message);
-        let message = jsonrpc::notification("notifications/progress", &params.finish());
-        self.say(message);
+        // The token is the caller's own and goes back as it came.
+        params.json("message", &self.scope.secrets.redact_json(Json::string(message)));
+        self.say(&jsonrpc::notification("notifications/progress", &params.finish()));
     }
 
     /// Tells the caller's log what was worked around or failed.
@@ -104,14 +104,13 @@ impl<'g> Run<'g> {
             return;
         }
         let mut params = Object::new();
-        params.string("level", level.name()).string("logger", "narrows").string("data", text);
-        let message = jsonrpc::notification("notifications/message", &params.finish());
-        self.say(message);
+        params.string("level", level.name()).string("logger", "narrows");
+        params.json("data", &self.scope.secrets.redact_json(Json::string(text)));
+        self.say(&jsonrpc::notification("notifications/message", &params.finish()));
     }
 
-    fn say(&mut self, message: Json) {
-        let text = self.scope.secrets.redact_json(message).into_string();
-        self.ground.outputs.push_back(Output::Message { peer: self.caller.peer, text });
+    fn say(&mut self, message: &Json) {
+        self.ground.outputs.push_back(Output::Message { peer: self.caller.peer, text: String::from(message.as_str()) });
     }
 
     /// Starts an exchange of this call.

@@ -67,7 +67,7 @@ impl AskDirectory {
         Some(match report {
             Report::Reply(reply) if (200..300).contains(&reply.status) => self.page(&reply, run.ground.config.limits.depth()),
             Report::Reply(reply) => {
-                let problem = crate::a2a::Fault::of_status(reply.status, &String::from_utf8_lossy(&reply.body));
+                let problem = crate::a2a::Fault::of_status(reply.status, &fault::clean(run, &reply.body));
                 Err(fault::agent(&label(&self.url), &problem))
             }
             Report::Failed(failure) => Err(fault::failure(&label(&self.url), &failure)),

@@ -5,10 +5,11 @@ use alloc::string::String;
 
 use super::Run;
 use super::target::Target;
-use crate::a2a::{Fault, FaultKind};
+use crate::a2a::{self, Fault, FaultKind};
 use crate::exchange::{Failure, Reply};
 use crate::http;
 use crate::io::Cause;
+use crate::json::Json;
 use crate::mcp::outcome::{Code, ToolError};
 
 /// The error of a failed exchange.
@@ -81,6 +82,26 @@ pub fn agent(label: &str, fault: &Fault) -> ToolError {
         }
         Fault::Protocol(why) => ToolError::new(Code::ProtocolError, format!("{label} does not keep to A2A: {why}")),
         Fault::Depth => ToolError::new(Code::TooLarge, format!("the answer of {label} nests deeper than json_depth allows")),
+    }
+}
+
+/// Reads an answer. What is quoted of one that cannot be read is cut and rewritten, so its secrets are replaced before that.
+///
+/// # Errors
+/// As [`a2a::reply`].
+pub fn decoded(run: &Run<'_>, dialect: a2a::Dialect, reply: &Reply) -> Result<a2a::Reply, Fault> {
+    let kind = http::header(&reply.headers, "content-type").unwrap_or_default();
+    let read = |body: &[u8]| a2a::reply(dialect, reply.status, kind, body, run.ground.config.limits.depth());
+    read(&reply.body).or_else(|_| read(clean(run, &reply.body).as_bytes()))
+}
+
+/// A body as text without the secrets of the scope; what was JSON is JSON.
+#[must_use]
+pub fn clean(run: &Run<'_>, body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    match Json::parse(&text, run.ground.config.limits.depth()) {
+        Ok(json) => run.scope.secrets.redact_json(json).into_string(),
+        Err(_) => run.scope.secrets.redact(text.into_owned()),
     }
 }
 

@@ -62,10 +62,13 @@ impl Route {
         true
     }
 
-    /// After an answer: the dialect that was found out is remembered.
+    /// After an answer: the dialect is no guess any more, and one that was found out is remembered.
     pub fn learn(&mut self, run: &mut Run<'_>, target: &Target) {
-        if self.downgraded && !self.interface.declared {
-            self.interface.declared = true;
+        if self.interface.declared {
+            return;
+        }
+        self.interface.declared = true;
+        if self.downgraded {
             target.learn(run, &self.interface);
         }
     }

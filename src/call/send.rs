@@ -12,7 +12,6 @@ use super::{Ended, Run, Work, fault};
 use crate::a2a::{self, Assembly, Event, Fault, FaultKind, Operation, SendRequest};
 use crate::exchange::{Failure, Reply, Report, Want};
 use crate::history::{self, Entry};
-use crate::http;
 use crate::io::{Cause, Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
@@ -268,6 +267,7 @@ impl Send {
                 self.learn_dialect(run);
                 self.apply(run, Event::Message(message)).or_else(|| self.settle(run))
             }
+            Ok(a2a::Reply::Empty) if self.state == State::Resuming => self.wait(run, Happening::ResumeRefused, None),
             Ok(a2a::Reply::Empty) => {
                 let message = format!("{} answered with neither a task nor a message", self.target.label);
                 Some(self.fail(run, ToolError::new(Code::ProtocolError, message)))
@@ -344,7 +344,7 @@ impl Send {
     }
 
     fn decode(&self, run: &Run<'_>, reply: &Reply) -> Result<a2a::Reply, Fault> {
-        a2a::reply(self.dialect(), reply.status, content_type(reply), &reply.body, run.ground.config.limits.depth())
+        fault::decoded(run, self.dialect(), reply)
     }
 
     /// Merges an event in and tells the caller about it.
@@ -421,7 +421,7 @@ impl Send {
         };
         let entry = Entry {
             sent: core::mem::take(&mut self.sent),
-            response: run.scope.secrets.redact(history::shorten(response, length)),
+            response: history::shorten(&run.scope.secrets.redact(String::from(response)), length),
             at,
             context_id: message_context.or_else(|| task?.context_id.clone()),
             task_id: task.map(|task| task.id.clone()).filter(|id| !id.is_empty()),
@@ -536,9 +536,4 @@ fn unprocessed(status: u16, problem: &Fault) -> bool {
         return true;
     }
     matches!(problem, Fault::Agent { kind: FaultKind::MethodNotFound | FaultKind::Unsupported, .. })
-}
-
-/// The content type of an answer, for messages about it.
-pub(super) fn content_type(reply: &Reply) -> &str {
-    http::header(&reply.headers, "content-type").unwrap_or_default()
 }

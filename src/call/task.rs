@@ -138,8 +138,7 @@ impl TaskCall {
         };
         self.target.heard(run, true);
         let dialect = self.route.as_ref().map_or(a2a::Dialect::JsonRpc10, Route::dialect);
-        match a2a::reply(dialect, reply.status, super::send::content_type(&reply), &reply.body, run.ground.config.limits.depth())
-        {
+        match fault::decoded(run, dialect, &reply) {
             Ok(a2a::Reply::Task(task)) => {
                 if let Some(route) = self.route.as_mut() {
                     route.learn(run, &self.target);

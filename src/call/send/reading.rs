@@ -7,6 +7,7 @@ use crate::a2a::{self, Event, Fault, FaultKind};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Reply, Report};
 use crate::io::Reason;
+use crate::mcp::outcome::{Code, ToolError};
 
 /// The first pause between two readings.
 const FIRST_MS: u64 = 250;
@@ -29,6 +30,9 @@ pub(super) struct Reading {
 impl Send {
     /// Waits for the next reading.
     pub(super) fn wait(&mut self, run: &mut Run<'_>, happening: Happening, asked_ms: Option<u64>) -> Option<Ended> {
+        if self.task_id().is_none() {
+            return Some(self.nameless(run));
+        }
         self.step(happening);
         self.state = State::Waiting;
         let pause = match self.reading.pause_ms {
@@ -41,6 +45,12 @@ impl Send {
         let at = run.ground.now.plus_ms(asked_ms.unwrap_or(0).max(jittered));
         self.wake = Some((at, Reason::Poll));
         None
+    }
+
+    /// A task that goes on and has no id: nobody can ask what became of it.
+    pub(super) fn nameless(&mut self, run: &mut Run<'_>) -> Ended {
+        let message = format!("{} began a task without an id, so its end cannot be read", self.target.label);
+        self.fail(run, ToolError::new(Code::ProtocolError, message))
     }
 
     /// The answer to a reading.

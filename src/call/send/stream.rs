@@ -21,7 +21,8 @@ impl Send {
                 {
                     return Some(ended);
                 }
-                self.closed(run, None)
+                // The last event itself may have led on, to a reading of the task.
+                if self.exchange.is_some() { None } else { self.closed(run, None) }
             }
             Report::Reply(reply) if self.state == State::Closing => {
                 let _ = reply;
@@ -33,7 +34,8 @@ impl Send {
     }
 
     fn decode_event(&self, run: &Run<'_>, event: &sse::Event<'_>) -> Result<Event, Fault> {
-        a2a::event(self.dialect(), &event.event, &event.data, run.ground.config.limits.depth())
+        let read = |data: &str| a2a::event(self.dialect(), &event.event, data, run.ground.config.limits.depth());
+        read(&event.data).or_else(|_| read(&fault::clean(run, event.data.as_bytes())))
     }
 
     fn event(&mut self, run: &mut Run<'_>, event: &sse::Event<'_>) -> Option<Ended> {
@@ -174,6 +176,9 @@ impl Send {
             };
             return Some(self.fail(run, error));
         }
+        if self.task_id().is_none() {
+            return Some(self.nameless(run));
+        }
         run.log(Level::Warning, &format!("the stream of {} broke off; reading the task", self.target.label));
         self.step(Happening::Broken);
         self.transmit(run)
@@ -182,7 +187,8 @@ impl Send {
     /// The closing events were taken: the answer, or one reading of the task.
     pub(super) fn close(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         // A stream that was taken up again may have missed what came in between.
-        if self.resumes == 0 && self.assembly.task().is_some_and(a2a::Task::has_answer) {
+        let is_whole = self.resumes == 0 && self.assembly.task().is_some_and(a2a::Task::has_answer);
+        if is_whole || self.task_id().is_none() {
             return Some(self.finish(run));
         }
         self.drop_exchange(run);
