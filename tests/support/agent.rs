@@ -6,6 +6,7 @@ use narrows::a2a::Dialect;
 use narrows::io::Request;
 
 use super::chance::Chance;
+use super::text::quoted;
 use super::wire::{self, Ask, Asked};
 
 /// What an agent answers, before anything goes wrong with it.
@@ -86,6 +87,11 @@ impl Agent {
     /// Answers a request. `echo` is something that the agent was told in a header field, to be repeated where it can.
     pub fn answer(&mut self, chance: &mut Chance, request: &Request, asked: &Asked, echo: &str) -> Normal {
         let path = request.url.split('?').next().unwrap_or_default();
+        if path.ends_with("/directory") {
+            let (url, token) = (quoted(&self.url), quoted(echo));
+            let list = format!(r#"{{"cards":[{{"name":"x","url":{url}}},5],"next_token":{token}}}"#);
+            return json(200, list);
+        }
         if asked.ask == Ask::Card {
             return match self.card_path {
                 Some(place) if path.ends_with(place) => {

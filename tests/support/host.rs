@@ -1,6 +1,6 @@
 //! A host: it gives inputs, takes every output, and keeps a record of both.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis, Secrets};
@@ -29,6 +29,12 @@ pub struct Host {
     /// what peers were told and have not read yet
     pub said: VecDeque<(PeerId, String)>,
     pub aborted: Vec<ExchangeId>,
+    /// whether the trace and snapshots are kept
+    traced: bool,
+    /// the lines of the trace
+    pub trace: Vec<String>,
+    /// pieces of snapshots without credentials, taken now and then
+    pub handed_on: Vec<String>,
     numbers: u64,
 }
 
@@ -54,8 +60,17 @@ impl Host {
             fetches: VecDeque::new(),
             said: VecDeque::new(),
             aborted: Vec::new(),
+            traced: false,
+            trace: Vec::new(),
+            handed_on: Vec::new(),
             numbers: 0,
         }
+    }
+
+    /// Keeps the trace from now on, and now and then a snapshot to hand on.
+    pub fn begin_trace(&mut self) {
+        self.traced = true;
+        self.gateway.set_trace(true);
     }
 
     /// A number that no call had yet.
@@ -88,6 +103,10 @@ impl Host {
         let before = self.watch.predict(&input).is_err().then(|| self.gateway.snapshot(Secrets::Keep));
         let outcome = self.gateway.handle_input(now, input.clone());
         let outputs: Vec<Output> = std::iter::from_fn(|| self.gateway.poll_output()).collect();
+        self.trace.extend(std::iter::from_fn(|| self.gateway.poll_trace()));
+        if self.traced && self.steps.len().is_multiple_of(32) {
+            self.handed_on.extend(self.gateway.snapshot(Secrets::Drop));
+        }
         if let Some(before) = before {
             assert_eq!(self.gateway.snapshot(Secrets::Keep), before, "a misuse changes nothing");
         }
@@ -118,6 +137,7 @@ impl Host {
         self.epoch = self.clock;
         self.genesis = genesis(seed, 0, self.clock);
         self.gateway = Gateway::restore(self.genesis, self.config.clone(), &pieces).expect("its own snapshot");
+        self.gateway.set_trace(self.traced);
         self.fetches.clear();
         let outputs: Vec<Output> = std::iter::from_fn(|| self.gateway.poll_output()).collect();
         self.keep(&outputs);
@@ -231,5 +251,5 @@ impl Drop for Host {
 /// A call that waits, without limit.
 pub fn call(peer: u64, id: &str, token: Option<String>, due: Option<Instant>) -> Call {
     let life = Life::Running;
-    Call { peer: PeerId(peer), id: id.to_owned(), token, due, life, progress: 0, cancel_sent: false }
+    Call { peer: PeerId(peer), id: id.to_owned(), token, due, life, progress: 0, detached: false, canceled: BTreeSet::new() }
 }

@@ -196,13 +196,13 @@ fn too_much(chance: &mut Chance, normal: &Normal, mut script: Script, echo: &str
             let field = ("X-Flood".to_owned(), "x".repeat(70_000));
             vec![(20, Piece::Head(200, vec![field])), (20, Piece::End)]
         }
-        1 => vec![head("application/json"), (10, Piece::Endless(format!("[{echo}").repeat(100).into_bytes(), 50))],
-        2 => vec![head("text/event-stream"), (10, Piece::Endless(b": nothing\n".repeat(20), 400))],
-        3 => vec![head("text/event-stream"), (10, Piece::Endless(b"data: x".repeat(60), 100))],
+        1 => vec![head("application/json"), (10, Piece::Endless(format!("[{echo}").repeat(100).into_bytes(), 700))],
+        2 => vec![head("text/event-stream"), (10, Piece::Endless(b": nothing\n".repeat(20), 3000))],
+        3 => vec![head("text/event-stream"), (10, Piece::Endless(b"data: x".repeat(60), 700))],
         4 => {
             let Normal::Events(events) = normal else { return script };
             let event = format!("data: {}\n\n", events[chance.index(events.len())]).into_bytes();
-            vec![head("text/event-stream"), (10, Piece::Endless(event, 300))]
+            vec![head("text/event-stream"), (10, Piece::Endless(event, 1500))]
         }
         5 => {
             let deep = format!("{}{}", "[".repeat(300), "]".repeat(300)).into_bytes();

@@ -15,6 +15,7 @@
 pub mod agent;
 pub mod chance;
 pub mod host;
+pub mod memory;
 pub mod mischief;
 pub mod replay;
 pub mod secret;

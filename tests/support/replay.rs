@@ -55,6 +55,40 @@ pub fn trace<'s>(genesis: Genesis, config: Config, inputs: impl Iterator<Item = 
     lines
 }
 
+/// Random ids (UUIDs) replaced by their number in the order of their first appearance.
+pub fn with_numbered_ids(lines: &[String]) -> Vec<String> {
+    let mut known: Vec<String> = Vec::new();
+    let is_id = |text: &str| {
+        text.len() == 36
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                8 | 13 | 18 | 23 => byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            })
+    };
+    let mut numbered = |line: &String| {
+        let (mut out, mut at) = (String::new(), 0);
+        while at < line.len() {
+            match line.get(at..at + 36).filter(|text| is_id(text)) {
+                Some(id) => {
+                    let number = known.iter().position(|seen| seen == id).unwrap_or_else(|| {
+                        known.push(id.to_owned());
+                        known.len() - 1
+                    });
+                    out.push_str(&format!("<id {number}>"));
+                    at += 36;
+                }
+                None => {
+                    let char = line[at..].chars().next().unwrap();
+                    out.push(char);
+                    at += char.len_utf8();
+                }
+            }
+        }
+        out
+    };
+    lines.iter().map(&mut numbered).collect()
+}
+
 /// Reads a trace back: genesis, configuration and inputs.
 pub fn read(lines: &[String]) -> (Genesis, Config, Vec<(Instant, Input)>) {
     let (first, rest) = lines.split_first().expect("a trace begins with the birth");

@@ -31,11 +31,11 @@ pub fn quoted(text: &str) -> String {
     Json::string(text).into_string()
 }
 
-/// A JSON string whose escapes are spelled as the writers of some languages do.
+/// A JSON string whose escapes are spelled as the writers of .NET do.
 pub fn quoted_with_escapes(text: &str) -> String {
     let spelled = |char: char| match char {
-        '"' | '\\' | '+' | '<' | '>' | '&' | '\'' | '\0'..='\u{1f}' => format!("\\u{:04X}", u32::from(char)),
-        '/' => "\\/".to_owned(),
+        '"' | '+' | '<' | '>' | '&' | '\'' | '`' | '\0'..='\u{1f}' => format!("\\u{:04X}", u32::from(char)),
+        '\\' => "\\\\".to_owned(),
         other => other.to_string(),
     };
     format!("\"{}\"", text.chars().map(spelled).collect::<String>())
@@ -43,6 +43,11 @@ pub fn quoted_with_escapes(text: &str) -> String {
 
 /// Whether a text holds a word, however often it was escaped for JSON or for a URL.
 pub fn holds(text: &str, word: &str) -> bool {
+    // Letters are written as they are everywhere, which spares most of the work.
+    let letters = word.find(|char: char| !char.is_ascii_alphanumeric()).map_or(word, |at| &word[..at]);
+    if !text.contains(letters) {
+        return false;
+    }
     let mut level = text.to_owned();
     for _ in 0..4 {
         if level.contains(word) || percent_decoded(&level).contains(word) {

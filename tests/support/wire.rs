@@ -65,7 +65,10 @@ pub fn asked(request: &Request) -> Asked {
         Method::Get | Method::Post if path.ends_with(":subscribe") => Ask::Subscribe,
         Method::Get if path.contains("/tasks/") => Ask::Get,
         Method::Get => Ask::Card,
-        Method::Post => panic!("POST {} is no request of A2A", request.url),
+        // Where a redirect led.
+        Method::Post if body == "{}" => Ask::Cancel,
+        Method::Post if request.headers.iter().any(|(_, value)| value.starts_with("text/event-stream")) => Ask::Stream,
+        Method::Post => Ask::Send,
     };
     Asked { ask, dialect, id: None, call, tasks }
 }

@@ -37,13 +37,15 @@ pub struct About<'a> {
 pub fn random(chance: &mut Chance, what: u64, about: &About<'_>) -> Wish {
     match what {
         0..=3 => connect(chance, about),
-        4..=11 => send(chance, about),
-        12 | 13 => task(chance, about),
-        14 => card(chance, about),
-        15 => disconnect(chance, about),
-        16 => simple("list_agents", "{}".to_owned()),
+        4..=12 => send(chance, about),
+        13 | 14 => task(chance, about),
+        15 => card(chance, about),
+        16 => disconnect(chance, about),
         17 => mistaken(chance),
-        _ => connect(chance, about),
+        18 | 19 => broadcast(chance, about),
+        20 => directory(chance, about),
+        21 => ping(chance, about),
+        _ => local(chance, about),
     }
 }
 
@@ -97,7 +99,7 @@ fn send(chance: &mut Chance, about: &About<'_>) -> Wish {
         (Patience::Milliseconds(about.default_ms), r#","poll_timeout_seconds":0"#),
         (Patience::Milliseconds(300), r#","poll_timeout_seconds":0.3"#),
         (Patience::Milliseconds(2500), r#","poll_timeout_seconds":2.5"#),
-        (Patience::Milliseconds(400_000), r#","poll_timeout_seconds":400"#),
+        (Patience::Milliseconds(100_000), r#","poll_timeout_seconds":100"#),
         (Patience::Unlimited, r#","poll_timeout_seconds":-1"#),
     ]);
     let more = match chance.below(8) {
@@ -107,7 +109,9 @@ fn send(chance: &mut Chance, about: &About<'_>) -> Wish {
         3 => about.tasks.last().map(|(_, task)| format!(r#","task_id":"task-{task} é/?""#)).unwrap_or_default(),
         _ => String::new(),
     };
-    let arguments = format!(r#"{{"agent":{},{content}{limit}{more}}}"#, agent(chance, about));
+    let detached = patience != Patience::Unlimited && chance.one_in(4);
+    let (patience, detached) = if detached { (Patience::None, r#","async":true"#) } else { (patience, "") };
+    let arguments = format!(r#"{{"agent":{},{content}{limit}{more}{detached}}}"#, agent(chance, about));
     Wish { tool: "send_message", arguments, patience, secrets: Vec::new() }
 }
 
@@ -127,6 +131,44 @@ fn task(chance: &mut Chance, about: &About<'_>) -> Wish {
 fn card(chance: &mut Chance, about: &About<'_>) -> Wish {
     let arguments = format!(r#"{{"agent":{}}}"#, agent(chance, about));
     Wish { tool: "get_agent_card", arguments, patience: Patience::Milliseconds(30_000), secrets: Vec::new() }
+}
+
+fn broadcast(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let number = about.number;
+    let aliases = *chance.pick(&[r#""a0","a1","a2""#, r#""a3","nobody""#, r#""a1""#, r#""shared","a0","ext""#]);
+    let (ms, limit) = *chance.pick(&[(30_000, ""), (2000, r#","timeout_seconds":2"#)]);
+    let (patience, more) = if chance.one_in(3) { (Patience::None, r#","async":true"#) } else { (Patience::Milliseconds(ms), "") };
+    let arguments = format!(r#"{{"aliases":[{aliases}],"message":"call-{number}"{limit}{more}}}"#);
+    Wish { tool: "broadcast_message", arguments, patience, secrets: Vec::new() }
+}
+
+fn directory(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let origin = &about.agents[chance.index(about.agents.len())].origin;
+    let secret = Secret::new(chance, about.number * 10, about.scope, origin);
+    let headers = format!("{}:{}", quoted(&secret.name), quoted(&secret.value));
+    let more = *chance.pick(&["", r#","help":true"#, r#","filter":"x y","limit":3,"cursor":"c""#]);
+    let arguments = format!(r#"{{"directory_url":"{origin}/directory","headers":{{{headers}}}{more}}}"#);
+    Wish { tool: "discover_agents", arguments, patience: Patience::Milliseconds(30_000), secrets: vec![secret] }
+}
+
+fn ping(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let arguments = format!(r#"{{"alias":"a{}"}}"#, chance.index(about.agents.len()));
+    Wish { tool: "ping_agent", arguments, patience: Patience::Milliseconds(5000), secrets: Vec::new() }
+}
+
+/// A tool that asks nobody.
+fn local(chance: &mut Chance, about: &About<'_>) -> Wish {
+    let alias = format!("a{}", chance.index(about.agents.len()));
+    match chance.below(8) {
+        0 => simple("list_agents", "{}".to_owned()),
+        1 => simple("get_history", format!(r#"{{"agent":"{alias}"}}"#)),
+        2 => simple("clear_history", format!(r#"{{"agent":"{alias}"}}"#)),
+        3 => simple("check_inbox", "{}".to_owned()),
+        4 => simple("read_inbox", format!(r#"{{"alias":"{alias}","length":2}}"#)),
+        5 => simple("create_caller_card", r#"{"name":"me","description":"d","skills":[{"name":"s"}]}"#.to_owned()),
+        6 => simple("view_caller_card", "{}".to_owned()),
+        _ => simple("remove_caller_card", "{}".to_owned()),
+    }
 }
 
 fn disconnect(chance: &mut Chance, about: &About<'_>) -> Wish {

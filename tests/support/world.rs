@@ -9,7 +9,8 @@ use super::agent::{self, Agent};
 use super::chance::Chance;
 use super::host::{self, Host};
 use super::mischief::{self, Piece, Weather};
-use super::watch::Life;
+use super::secret::{Secret, origin};
+use super::watch::{Call, Life};
 use super::wire::{self, Ask};
 use super::wish::{self, About, Patience, Wish};
 
@@ -20,19 +21,23 @@ pub struct Kind {
     /// the gateway is stopped and restored from time to time
     pub restarts: bool,
     pub config: &'static str,
+    /// the trace and snapshots without credentials are kept
+    pub traced: bool,
     /// how much the peers do
     pub actions: u64,
 }
 
-pub const ROOMY: &str = "{}";
+pub const ROOMY: &str = r#"{"inbox_ttl_seconds":1000000}"#;
+/// Agents that are there from the start, one of them with a credential.
+pub const FURNISHED: &str = r#"{"rate_limit":{"rps":100,"burst":3},"history":{"depth":2},"external_agents":[{"name":"ext","url":"https://a0.test/","headers":{"X-Api-Key":"secret-0-external"}},{"name":"a3","url":"http://127.0.0.1:9003/x"}]}"#;
 /// Little patience and little room.
 pub const TIGHT: &str = r#"{"poll_timeout_seconds":5,"stream_timeout_seconds":9,"limits":{"reply_bytes":3000,"card_bytes":2000,"event_bytes":1500,"stream_bytes":6000,"artifact_bytes":500,"message_bytes":2000,"calls_per_peer":3,"agents_per_scope":2,"header_bytes":400,"redirects":1,"cards_by_url":1,"json_depth":20}}"#;
 
 /// The kind of world that goes with a seed.
 pub fn kind(seed: u64) -> Kind {
     let weather = [Weather::Calm, Weather::Fair, Weather::Rough, Weather::Rough][usize::try_from(seed % 4).unwrap()];
-    let config = if seed.is_multiple_of(3) { TIGHT } else { ROOMY };
-    Kind { weather, restarts: false, config, actions: 40 }
+    let config = [TIGHT, ROOMY, ROOMY, FURNISHED][usize::try_from(seed / 4 % 4).unwrap()];
+    Kind { weather, restarts: false, config, traced: false, actions: 40 }
 }
 
 enum Event {
@@ -66,7 +71,7 @@ const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io
 pub fn run(seed: u64, kind: Kind) -> World {
     let mut world = World::new(seed, kind);
     // Told when something fails; without a failure the runner keeps it to itself.
-    println!("SEED={seed} {kind:?}");
+    println!("SEED={seed}");
     world.live();
     world.check_end();
     world
@@ -77,7 +82,15 @@ impl World {
         let mut chance = Chance::new(seed);
         let agents = (0..4).map(|number| agent::random(&mut chance, number)).collect();
         let peers = ["one", "one", "two"].map(|scope| Peer { scope, open: false, modern: chance.one_in(3) }).into();
-        let host = Host::new(seed, kind.config);
+        let mut host = Host::new(seed, kind.config);
+        if kind.traced {
+            host.begin_trace();
+        }
+        for agent in &host.config.external_agents {
+            let (name, value) = agent.headers.first().cloned().unwrap_or_default();
+            let (scope, needles) = (String::new(), vec![value.clone()].into_iter().filter(|value| !value.is_empty()).collect());
+            host.watch.secrets.push(Secret { scope, origin: origin(agent.url.as_str()), name, value, needles });
+        }
         let (queue, tasks) = (BTreeMap::new(), Vec::new());
         Self { host, kind, chance, queue, queued: 0, agents, peers, tasks }
     }
@@ -195,7 +208,7 @@ impl World {
     }
 
     fn act(&mut self) {
-        match self.chance.below(20) {
+        match self.chance.below(25) {
             0 => self.host.clock += *self.chance.pick(&[1000, 30_000, 700_000]),
             1 | 2 => {
                 if let Some(number) = self.some_call() {
@@ -289,6 +302,7 @@ impl World {
     }
 
     fn send(&mut self, peer: usize, number: u64, method: &str, params: &str, patience: Patience, token: Option<String>) {
+        let detached = params.contains(r#""async":true"#);
         let id = self
             .chance
             .pick(&[format!("{number}"), format!("\"{number}\""), format!("\"r-{number}\""), format!("{number}.0")])
@@ -299,7 +313,7 @@ impl World {
             Patience::Milliseconds(ms) => Some(now.plus_ms(ms)),
             Patience::Unlimited => None,
         };
-        self.host.watch.expect(number, host::call(peer as u64, &id, token, due));
+        self.host.watch.expect(number, Call { detached, ..host::call(peer as u64, &id, token, due) });
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
         self.give(Input::Message { peer: PeerId(peer as u64), text });
     }
