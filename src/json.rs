@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use memchr::memchr2;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 pub use serde_json::value::RawValue;
 
@@ -154,30 +155,30 @@ pub fn parse(text: &str, depth: u32) -> Result<&RawValue, Fault> {
 /// Whether no more than `depth` arrays and objects are open at once. Works on any bytes, without recursion.
 #[must_use]
 pub fn within_depth(bytes: &[u8], depth: u32) -> bool {
-    let (mut open, mut quoted, mut escaped) = (0_u32, false, false);
-    for &byte in bytes {
-        if quoted {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => quoted = false,
-                _ => {}
-            }
-            continue;
-        }
+    let (mut open, mut at) = (0_u32, 0);
+    while let Some(byte) = bytes.get(at) {
         match byte {
-            b'"' => quoted = true,
-            b'[' | b'{' => {
-                open += 1;
-                if open > depth {
-                    return false;
-                }
-            }
-            b']' | b'}' => open = open.saturating_sub(1),
-            _ => {}
+            b'"' => at = string_end(bytes, at).unwrap_or(bytes.len()),
+            b'[' | b'{' if open == depth => return false,
+            b'[' | b'{' => (open, at) = (open + 1, at + 1),
+            b']' | b'}' => (open, at) = (open.saturating_sub(1), at + 1),
+            _ => at += 1,
         }
     }
     true
+}
+
+/// Where the string that begins at `start` ends, after its closing quote.
+#[must_use]
+pub fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        match bytes.get(at) {
+            Some(b'"') => return Some(at + 1),
+            Some(_) | None => at += 2,
+        }
+    }
 }
 
 /// What kind of value a raw value is.
@@ -187,7 +188,7 @@ pub fn kind(raw: &RawValue) -> Kind {
 }
 
 fn kind_of(text: &str) -> Kind {
-    match text.trim_start().as_bytes().first() {
+    match text.bytes().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => Kind::Object,
         Some(b'[') => Kind::Array,
         Some(b'"') => Kind::String,
@@ -356,35 +357,23 @@ impl<'a> Members<'a> {
 /// Drops white space outside strings; text that has none is borrowed.
 #[must_use]
 pub fn compact(text: &str) -> Cow<'_, str> {
-    let (mut quoted, mut escaped) = (false, false);
-    let spaced = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-    let mut first = None;
-    for (at, byte) in text.bytes().enumerate() {
+    let bytes = text.as_bytes();
+    let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(byte) = bytes.get(at) {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            _ if !quoted && spaced(byte) => {
-                first = Some(at);
-                break;
+            b'"' => at = string_end(bytes, at).unwrap_or(bytes.len()),
+            b' ' | b'\t' | b'\r' | b'\n' => {
+                out.push_str(text.get(copied..at).unwrap_or_default());
+                at += 1;
+                copied = at;
             }
-            _ => {}
+            _ => at += 1,
         }
     }
-    let Some(first) = first else { return Cow::Borrowed(text) };
-    let (head, tail) = text.split_at(first);
-    let mut out = String::with_capacity(text.len());
-    out.push_str(head);
-    for char in tail.chars() {
-        match char {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            ' ' | '\t' | '\r' | '\n' if !quoted => continue,
-            _ => {}
-        }
-        out.push(char);
+    if copied == 0 {
+        return Cow::Borrowed(text);
     }
+    out.push_str(text.get(copied..).unwrap_or_default());
     Cow::Owned(out)
 }
 

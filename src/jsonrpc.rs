@@ -139,7 +139,7 @@ pub fn id_from_start(text: &str) -> Option<Id> {
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                let end = string_end(bytes, at)?;
+                let end = json::string_end(bytes, at)?;
                 if open == 0
                     && inner.get(at..end) == Some("\"id\"")
                     && let Some(value) = inner.get(end..)?.trim_start().strip_prefix(':')
@@ -160,23 +160,11 @@ pub fn id_from_start(text: &str) -> Option<Id> {
 
 fn id_literal(value: &str) -> Option<Id> {
     let end = if value.starts_with('"') {
-        string_end(value.as_bytes(), 0)?
+        json::string_end(value.as_bytes(), 0)?
     } else {
         value.find(|char: char| !(char.is_ascii_digit() || matches!(char, '-' | '+' | '.' | 'e' | 'E')))?
     };
     json::parse(value.get(..end)?, 0).ok().and_then(Id::read)
-}
-
-/// Where the string that begins at `start` ends, after its closing quote.
-fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        match bytes.get(at)? {
-            b'\\' => at += 2,
-            b'"' => return Some(at + 1),
-            _ => at += 1,
-        }
-    }
 }
 
 /// The text of a result.

@@ -43,8 +43,8 @@ pub enum Change {
     State,
     /// an artifact
     Artifact {
-        /// which
-        artifact_id: String,
+        /// its place among the task's artifacts
+        at: usize,
     },
     /// the answer is a message
     Message,
@@ -199,8 +199,8 @@ impl Assembly {
         }
         self.bytes = others + bytes;
         let complete = last_chunk || append && after_last_chunk;
-        self.places.insert(artifact_id.clone(), Place { at, bytes, complete });
-        Ok(Applied { change: Change::Artifact { artifact_id }, foreign_ids: foreign, after_last_chunk })
+        self.places.insert(artifact_id, Place { at, bytes, complete });
+        Ok(Applied { change: Change::Artifact { at }, foreign_ids: foreign, after_last_chunk })
     }
 }
 

@@ -354,7 +354,9 @@ impl Send {
                 if let (Some(task), Some(pending)) = (self.assembly.task(), run.scope.pending.get_mut(&run.caller.call)) {
                     pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
                 }
-                if let Some(text) = answer::progress(&applied.change, self.assembly.task()) {
+                if run.caller.progress_token.is_some()
+                    && let Some(text) = answer::progress(&applied.change, self.assembly.task())
+                {
                     run.progress(&text);
                 }
                 None

@@ -8,28 +8,51 @@ use super::Json;
 /// Appends a JSON string with this content.
 pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    let mut plain = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(text.get(plain..at).unwrap_or_default());
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    while let Some((plain, tail)) = to_escape(rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(plain);
+        let mut escaped = tail.chars();
+        let Some(char) = escaped.next() else { break };
+        match char {
+            '"' | '\\' => escape(out, char),
+            '\n' => escape(out, 'n'),
+            '\r' => escape(out, 'r'),
+            '\t' => escape(out, 't'),
+            _ => {
+                let _ = write!(out, "\\u{:04x}", u32::from(char));
+            }
         }
-        plain = at + 1;
+        rest = escaped.as_str();
     }
-    out.push_str(text.get(plain..).unwrap_or_default());
+    out.push_str(rest);
     out.push('"');
 }
+
+fn escape(out: &mut String, char: char) {
+    out.push('\\');
+    out.push(char);
+}
+
+/// Where the first byte stands that a JSON string holds only escaped (RFC 8259 §7): a quote, a backslash, a control
+/// character. Eight bytes are looked at in one step.
+fn to_escape(bytes: &[u8]) -> Option<usize> {
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        // In each byte of a sum the highest bit says that the byte was in question; what a borrow adds lies above it.
+        let word = u64::from_le_bytes(*word);
+        let below = |bytes: u64, bound: u8| bytes.wrapping_sub(EACH * u64::from(bound)) & !bytes;
+        let is = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+        let found = (below(word, b' ') | is(b'"') | is(b'\\')) & (EACH << 7);
+        if found != 0 {
+            return Some(number * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    let in_tail = tail.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' '))?;
+    Some(words.len() * 8 + in_tail)
+}
+
+/// A one in each byte.
+const EACH: u64 = u64::MAX / 255;
 
 /// Writes one object, member by member.
 #[derive(Debug)]
@@ -193,5 +216,31 @@ impl Array {
         let mut text = self.text;
         text.push(']');
         Json::trusted(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+    use alloc::format;
+
+    #[test]
+    fn what_must_be_escaped_is_at_any_place_and_nothing_else() {
+        let all: String = (0..=0x2ff).filter_map(char::from_u32).collect();
+        for before in 0..=17 {
+            for char in all.chars() {
+                let text = format!("{}{char}\u{fffd}{}", "é".repeat(before / 2), "~".repeat(before % 9));
+                let mut out = String::new();
+                write_string(&mut out, &text);
+                assert_eq!(json::string(json::parse(&out, 1).unwrap()).unwrap(), text);
+                let escaped = matches!(char, '"' | '\\') || char < ' ';
+                assert_eq!(out.contains('\\'), escaped, "{out}");
+                assert_eq!(out == format!("\"{text}\""), !escaped, "{out}");
+            }
+        }
+        let mut out = String::new();
+        write_string(&mut out, "\"\\\n\r\t\u{0}\u{1f}\u{7f}");
+        assert_eq!(out, "\"\\\"\\\\\\n\\r\\t\\u0000\\u001f\u{7f}\"");
     }
 }

@@ -43,7 +43,7 @@ fn a_stream_becomes_one_task() {
     );
     assert_eq!(first.change, Change::Started);
     assert_eq!(applied(&mut assembly, &status("t", "working", "on it")).change, Change::State);
-    assert_eq!(applied(&mut assembly, &chunk("a", "Hello ", false)).change, Change::Artifact { artifact_id: "a".into() });
+    assert_eq!(applied(&mut assembly, &chunk("a", "Hello ", false)).change, Change::Artifact { at: 0 });
     applied(&mut assembly, &chunk("a", "world", true));
     applied(&mut assembly, &chunk("b", "second", false));
     applied(&mut assembly, &status("t", "completed", "done"));

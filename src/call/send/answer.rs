@@ -103,9 +103,9 @@ pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
             let words = task.status.message.as_ref().map(Message::readable).filter(|words| !words.is_empty());
             Some(words.map_or_else(|| state.to_string(), |words| format!("{state}: {words}")))
         }
-        Change::Artifact { artifact_id } => {
-            let artifact = task.artifacts().iter().find(|artifact| artifact.artifact_id == *artifact_id)?;
-            let name = artifact.name.as_deref().unwrap_or(artifact_id);
+        Change::Artifact { at } => {
+            let artifact = task.artifacts().get(*at)?;
+            let name = artifact.name.as_deref().unwrap_or(&artifact.artifact_id);
             let piece = artifact.parts.last().map(|part| readable(core::slice::from_ref(part))).unwrap_or_default();
             let piece = history::shorten(piece.trim(), PIECE);
             Some(if piece.is_empty() { format!("artifact {name}") } else { format!("artifact {name}: {piece}") })
