@@ -73,7 +73,7 @@ fn stream(chance: &mut Chance, events: &[String]) -> Vec<u8> {
         out.push_str(&format!("data: {event}{end}{end}"));
     }
     if chance.one_in(5) {
-        out.truncate(out.len() - end.len());
+        out.truncate(out.len().saturating_sub(end.len()));
     }
     out.into_bytes()
 }
