@@ -1,4 +1,5 @@
-// A streaming reply of an agent, from its bytes to the answer for the MCP client. `node tests/bench/stream.mjs [--quick]`
+// A streaming reply of an agent, from its bytes to the answer for the MCP client.
+// `node tests/bench/stream.mjs [--quick]`
 import "./install.mjs";
 import { Host } from "../../pkg/node/host.mjs";
 import { Gateway } from "./gateway.mjs";
@@ -9,20 +10,23 @@ const { createParser } = await import("eventsource-parser");
 const EVENTS = 1000;
 const IDS = { taskId: "task-1", contextId: "context-1" };
 
-/** The events of a task whose artifact comes in pieces of a text of that length. */
-function events(length) {
+/** The bytes of a task whose artifacts come one after the other, each in some pieces of a text of that length. */
+function stream(length, pieces = EVENTS, artifacts = 1) {
   const text = "word ".repeat(length / 5);
-  const piece = (number) => ({
+  const piece = (artifact, number) => ({
     ...IDS,
-    artifact: { artifactId: "answer", parts: [{ text }] },
+    artifact: { artifactId: `answer-${artifact}`, parts: [{ text }] },
     append: number > 0,
-    lastChunk: number === EVENTS - 1,
+    lastChunk: number === pieces - 1,
   });
-  return [
+  const updates = Array.from({ length: pieces * artifacts }, (_, at) => piece(Math.floor(at / pieces), at % pieces));
+  const events = [
     { task: { id: IDS.taskId, contextId: IDS.contextId, status: { state: "TASK_STATE_WORKING" } } },
-    ...Array.from({ length: EVENTS }, (_, number) => ({ artifactUpdate: piece(number) })),
+    ...updates.map((artifactUpdate) => ({ artifactUpdate })),
     { statusUpdate: { ...IDS, status: { state: "TASK_STATE_COMPLETED" } } },
   ];
+  const textOf = (result) => `data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`;
+  return { bytes: Buffer.from(events.map(textOf).join("")), count: events.length };
 }
 
 function cut(bytes, size) {
@@ -97,8 +101,7 @@ function hosted() {
 const host = hosted();
 const rows = [];
 for (const [kind, length] of Object.entries({ short: 10, long: 2000 })) {
-  const text = events(length).map((result) => `data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`);
-  const bytes = Buffer.from(text.join(""));
+  const { bytes, count } = stream(length);
   for (const size of [256, 4096]) {
     const chunks = cut(bytes, size);
     const candidates = {
@@ -108,13 +111,27 @@ for (const [kind, length] of Object.entries({ short: 10, long: 2000 })) {
       "eventsource-parser by hand": () => byHand(chunks),
     };
     const words = Object.values(candidates).map((run) => JSON.parse(run()).result?.content?.[0].text.length);
-    if (words.some((count) => count !== EVENTS * length)) throw new Error(`answers of ${words}`);
+    if (words.some((found) => found !== EVENTS * length)) throw new Error(`answers of ${words}`);
     const ns = await timed(candidates);
     for (const [who, cost] of Object.entries(ns)) {
-      const each = `${kind}, ${Math.round(bytes.length / text.length)} bytes, reads of ${size}: ${who}`;
-      rows.push([each, Math.round(cost / text.length).toLocaleString("en"), times(cost, ns["narrows, core"])]);
+      const each = `${kind}, ${Math.round(bytes.length / count)} bytes, reads of ${size}: ${who}`;
+      rows.push([each, Math.round(cost / count).toLocaleString("en"), times(cost, ns["narrows, core"])]);
     }
   }
 }
 table(`A streamed reply of ${EVENTS} pieces`, ["events", "ns each", "÷ narrows, core"], rows);
+
+// Ten times as many artifacts must not cost more than ten times as much.
+const grown = [];
+for (const artifacts of [2000, 20_000]) {
+  const { bytes, count } = stream(10, 1, artifacts);
+  const chunks = cut(bytes, 4096);
+  const { narrows } = await timed({ narrows: () => throughCore(chunks, false) }, { rounds: 3, round_ms: 200 });
+  grown.push([artifacts.toLocaleString("en"), narrows / count]);
+}
+table(
+  "A streamed reply of many artifacts",
+  ["artifacts", "ns each", "÷ first"],
+  grown.map(([artifacts, cost]) => [artifacts, Math.round(cost).toLocaleString("en"), times(cost, grown[0][1])]),
+);
 await host.stop();
