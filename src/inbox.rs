@@ -108,7 +108,9 @@ impl Inbox {
         let at = self.entries.iter().position(which);
         if let Some(entry) = at.and_then(|at| self.entries.remove(at)) {
             self.uncount(&entry.alias);
-            *self.lost.get_or_default(entry.alias.as_str()) += 1;
+            // URLs are names without end: those that find no room are counted without their name.
+            let is_counted = self.lost.has(entry.alias.as_str()) || self.lost.len() < PER_ALIAS;
+            *self.lost.get_or_default(if is_counted { entry.alias.as_str() } else { "" }) += 1;
         }
     }
 
@@ -209,6 +211,11 @@ mod tests {
             inbox.add(entry(&format!("a{}", at % 40), at));
         }
         assert_eq!((inbox.entries(None).count(), inbox.take_lost(None)), (4096, 4));
+        for at in 0..1000 {
+            inbox.add(entry(&format!("https://u{at}.test/"), 5000));
+        }
+        assert!(inbox.lost.len() <= 257);
+        assert_eq!(inbox.take_lost(None), 1000);
     }
 
     #[test]

@@ -21,6 +21,8 @@ use crate::scope::Scope;
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// How long the name of a scope may be.
 const SCOPE_BYTES: usize = 256;
+/// How many header fields of one request are looked at: far more than any tool takes.
+const HEADERS: usize = 256;
 /// The version whose peers may send batches.
 const BATCH_VERSION: &str = "2025-03-26";
 
@@ -168,7 +170,7 @@ impl Gateway {
         let headers = arguments.and_then(|arguments| arguments.get("headers").and_then(json::members));
         let (Some(headers), Some(session)) = (headers, self.peers.get(&peer)) else { return };
         let secrets = &mut self.scopes.get_or_default(session.scope.as_str()).secrets;
-        for (name, value) in headers.iter() {
+        for (name, value) in headers.iter().take(HEADERS) {
             if let Some(value) = json::string(value) {
                 secrets.learn(name, &value);
             }
