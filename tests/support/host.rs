@@ -12,7 +12,7 @@ use super::text::{at, shortened};
 use super::watch::{Call, Life, Step, Watch};
 
 /// The wall-clock time at which a test's clock stands at 0: 2026-11-29T12:00:00Z.
-pub const MIDNIGHT_MS: i64 = 1_795_953_600_000;
+pub const START_MS: i64 = 1_795_953_600_000;
 
 pub struct Host {
     pub gateway: Gateway,
@@ -41,7 +41,7 @@ pub struct Host {
 pub fn genesis(seed: u64, now: u64, clock: u64) -> Genesis {
     let mut chance = Chance::new(seed);
     let bytes = chance.bytes(32);
-    let wall = MIDNIGHT_MS + i64::try_from(clock).unwrap();
+    let wall = START_MS + i64::try_from(clock).unwrap();
     Genesis { seed: bytes.try_into().unwrap(), now: Instant::from_ms(now), unix_ms: WallTime(wall) }
 }
 
@@ -156,7 +156,8 @@ impl Host {
     /// Sends a request and gives its number, which is also its id.
     pub fn request(&mut self, peer: u64, method: &str, params: &str) -> u64 {
         let number = self.number();
-        self.watch.expect(number, call(peer, &number.to_string(), None, None));
+        let detached = params.contains(r#""async":true"#);
+        self.watch.expect(number, Call { detached, ..call(peer, &number.to_string(), None, None) });
         self.tell(peer, &format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{params}}}"#));
         number
     }

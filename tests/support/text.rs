@@ -43,8 +43,8 @@ pub fn quoted_with_escapes(text: &str) -> String {
 
 /// Whether a text holds a word, however often it was escaped for JSON or for a URL.
 pub fn holds(text: &str, word: &str) -> bool {
-    // Letters are written as they are everywhere, which spares most of the work.
-    let letters = word.find(|char: char| !char.is_ascii_alphanumeric()).map_or(word, |at| &word[..at]);
+    // Letters, digits and hyphens are written as they are everywhere, which spares most of the work.
+    let letters = word.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').map_or(word, |at| &word[..at]);
     if !text.contains(letters) {
         return false;
     }

@@ -1,0 +1,708 @@
+//! Inputs of the field on which gateways have failed, given to the whole core.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc
+)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use narrows::io::{ExchangeId, Input, PeerId, Request};
+use narrows::time::Instant;
+use support::host::{Host, call};
+use support::text::{at, quoted, raw, string_at};
+use support::wire;
+
+/// One record of a file.
+struct Case {
+    id: String,
+    input: String,
+    expected: String,
+}
+
+/// The elements of a list, as JSON text.
+fn list(text: &str) -> Vec<String> {
+    let elements = narrows::json::elements(raw(text)).unwrap_or_else(|| panic!("no list: {text}"));
+    elements.into_iter().map(|element| element.get().to_owned()).collect()
+}
+
+fn part(text: &str, path: &[&str]) -> String {
+    at(text, path).unwrap_or_else(|| panic!("no {path:?} in {text}"))
+}
+
+fn strings(text: &str) -> Vec<String> {
+    list(text).iter().map(|element| string_at(element, &[]).unwrap()).collect()
+}
+
+/// Runs a check over every record of a file. Those that are `elsewhere` are passed over, each for its reason; the check
+/// fails on an id that it does not know.
+fn walk(file: &str, elsewhere: &[(&str, &str)], check: impl Fn(&Case)) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cases").join(file);
+    let text = fs::read_to_string(&path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+    let mut passed = 0;
+    for record in list(&text) {
+        let case = Case {
+            id: string_at(&record, &["id"]).unwrap(),
+            input: part(&record, &["input"]),
+            expected: part(&record, &["expected"]),
+        };
+        if elsewhere.iter().any(|(id, _)| *id == case.id) {
+            passed += 1;
+        } else {
+            check(&case);
+        }
+    }
+    assert_eq!(passed, elsewhere.len(), "every record that is passed over is there");
+}
+
+/// A host with one peer, which shook hands.
+fn host(config: &str) -> Host {
+    let mut host = Host::new(7, config);
+    host.open(1, "one");
+    let hello = host.request(1, "initialize", r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#);
+    host.answer(hello).unwrap();
+    host
+}
+
+/// The same with an agent that has no card.
+fn host_with(alias: &str, url: &str, more: &str) -> Host {
+    let mut host = host("{}");
+    connect(&mut host, alias, url, more);
+    host
+}
+
+fn connect(host: &mut Host, alias: &str, url: &str, more: &str) -> String {
+    let number = host.call(1, "connect_agent", &format!(r#"{{"alias":"{alias}","agent_url":"{url}"{more}}}"#));
+    host.no_card();
+    host.result(number)
+}
+
+/// An agent that streams, or not, and names its version.
+fn connect_with_card(host: &mut Host, alias: &str, dialect: narrows::a2a::Dialect, streaming: bool) {
+    let url = format!("https://{alias}.test/a2a");
+    let number = host.call(1, "connect_agent", &format!(r#"{{"alias":"{alias}","agent_url":"{url}"}}"#));
+    let (exchange, _) = host.fetch();
+    host.reply(exchange, 200, &wire::card(dialect, &url, streaming, true, alias));
+    host.result(number);
+}
+
+fn send(host: &mut Host, alias: &str, more: &str) -> u64 {
+    let number = host.number();
+    host.watch.expect(number, call(1, &number.to_string(), None, None));
+    let arguments = format!(r#"{{"agent":{},"message":"call-{number}"{more}}}"#, quoted(alias));
+    let params = format!(r#"{{"name":"send_message","arguments":{arguments}}}"#);
+    host.tell(1, &format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{params}}}"#));
+    host.watch.tasks.entry(0).or_default().insert(number);
+    number
+}
+
+fn code(result: &str) -> Option<String> {
+    string_at(result, &["structuredContent", "error", "code"])
+}
+
+fn state(result: &str) -> Option<String> {
+    string_at(result, &["structuredContent", "task", "status", "state"])
+}
+
+fn words(result: &str) -> String {
+    string_at(result, &["content", "0", "text"]).unwrap()
+}
+
+/// A JSON-RPC reply with any id.
+fn rpc(result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
+}
+
+/// The ids of the responses so far, literally and in their order.
+fn response_ids(host: &mut Host) -> Vec<String> {
+    host.said.drain(..).filter_map(|(_, text)| at(&text, &["id"])).collect()
+}
+
+/// Sends messages as they are; those with an id are awaited.
+fn send_lines(host: &mut Host, lines: &[String]) {
+    for line in lines {
+        let is_request = at(line, &["method"]).is_some();
+        if let Some(id) = at(line, &["id"]).filter(|_| is_request) {
+            let number = host.number() + 1000;
+            host.watch.expect(number, call(1, &id, None, None));
+        }
+        host.tell(1, line);
+    }
+}
+
+#[test]
+fn json_rpc() {
+    let client = "the gateway is no client of MCP servers";
+    let elsewhere = [("rpc-005", client), ("rpc-008", client), ("rpc-010", client)];
+    walk("json-rpc.json", &elsewhere, |case| match case.id.as_str() {
+        "rpc-001" | "rpc-007" => {
+            let mut host = Host::new(1, "{}");
+            host.open(1, "one");
+            send_lines(&mut host, &list(&part(&case.input, &["send"])));
+            assert_eq!(response_ids(&mut host), list(&part(&case.expected, &["response_ids"])), "{}", case.id);
+        }
+        "rpc-004" => {
+            let mut host = Host::new(1, "{}");
+            host.open(1, "one");
+            host.watch.expect(1, call(1, "1", None, None));
+            for line in strings(&part(&case.input, &["stdin_hex_or_text"])) {
+                host.tell(1, line.trim_end());
+            }
+            assert_eq!(response_ids(&mut host), [part(&case.expected, &["last_response_id"])]);
+        }
+        "rpc-011" => {
+            let mut host = Host::new(1, "{}");
+            host.open(1, "one");
+            send_lines(&mut host, &list(&part(&case.input, &["send"])));
+            let answers: Vec<String> = host.said.drain(..).map(|(_, text)| text).collect();
+            for (id, code) in narrows::json::members(raw(&part(&case.expected, &["codes"]))).unwrap().keep() {
+                let answer = answers.iter().find(|text| at(text, &["id"]).as_ref() == Some(&id)).unwrap();
+                assert_eq!(at(answer, &["error", "code"]).as_deref(), Some(code.as_str()), "{answer}");
+            }
+            assert!(at(answers.last().unwrap(), &["result", "tools"]).is_some());
+        }
+        "rpc-013" => {
+            let mut host = Host::new(1, "{}");
+            host.open(1, "one");
+            send_lines(&mut host, &strings(&part(&case.input, &["send_lines"])));
+            assert_eq!(response_ids(&mut host), strings(&part(&case.expected, &["response_id_literals"])));
+        }
+        unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+#[test]
+fn replies_with_any_id() {
+    walk("json-rpc-replies.json", &[], |case| {
+        assert_eq!(case.id, "rpc-002");
+        let mut host = host_with("bob", "https://bob.test/a2a", "");
+        for (reply, outcome) in
+            list(&part(&case.input, &["agent_replies"])).iter().zip(strings(&part(&case.expected, &["outcomes"])))
+        {
+            let number = send(&mut host, "bob", "");
+            let (exchange, _) = host.fetch();
+            host.reply(exchange, 200, reply);
+            let result = host.result(number);
+            let expected = match outcome.as_str() {
+                "message" => None,
+                "agent error" => Some("agent_error".to_owned()),
+                _ => Some("protocol_error".to_owned()),
+            };
+            assert_eq!(code(&result), expected, "{reply}: {result}");
+        }
+    });
+}
+
+#[test]
+fn polling_timeouts_and_cancellation() {
+    let link = "there are no MCP servers behind the gateway";
+    let elsewhere = [("can-004", link), ("can-005", link), ("prog-002", link)];
+    walk("polling-timeouts-cancellation.json", &elsewhere, |case| match case.id.as_str() {
+        "can-001" => {
+            let mut host = host_with("slow", "https://slow.test/a2a", "");
+            send_lines(&mut host, &list(&part(&case.input, &["send"])));
+            assert_eq!(response_ids(&mut host), list(&part(&case.expected, &["response_ids"])));
+            assert_eq!(host.watch.running(), []);
+        }
+        "can-002" => strings(&part(&case.input, &["cases"])).iter().for_each(|words| cancel_too_late(words)),
+        "prog-001" => {
+            let tokens = list(&part(&case.input, &["calls"])).into_iter().map(|call| at(&call, &["_meta", "progressToken"]));
+            for (token, expected) in tokens.zip(list(&part(&case.expected, &["progress_tokens"]))) {
+                assert_eq!(progress_token(token.clone()).unwrap_or_else(|| "null".to_owned()), expected, "{token:?}");
+            }
+        }
+        "prog-004" => {
+            let mut host = host_with("bob", "https://bob.test/a2a", "");
+            let seconds = part(&case.input, &["timeout_seconds"]);
+            let number = send(&mut host, "bob", &format!(r#","poll_timeout_seconds":{seconds}"#));
+            let (exchange, _) = host.fetch();
+            host.advance(part(&case.input, &["reply_at_s"]).parse::<u64>().unwrap() * 1000);
+            host.reply(exchange, 200, &rpc(r#"{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"late"}]}}"#));
+            assert_eq!(words(&host.result(number)), "late");
+        }
+        "prog-005" => {
+            let (rps, burst) = (part(&case.input, &["rps"]), part(&case.input, &["burst"]));
+            let limit = format!(r#","rate_limit_rps":{rps},"rate_limit_burst":{burst}"#);
+            let mut host = host_with("bob", "https://bob.test/a2a", &limit);
+            send(&mut host, "bob", "");
+            let second = send(&mut host, "bob", "");
+            let result = host.result(second);
+            assert_eq!(code(&result).as_deref(), Some("rate_limited"));
+            assert!(words(&result).contains("'bob'") && words(&result).contains("retry after 1s"), "{result}");
+        }
+        unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+/// Cancellations that no running call is meant by.
+fn cancel_too_late(words: &str) {
+    let mut host = host_with("bob", "https://bob.test/a2a", "");
+    let cancel = |host: &mut Host, id: &str| {
+        host.tell(1, &format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#));
+    };
+    let ended = send(&mut host, "bob", "");
+    let (exchange, _) = host.fetch();
+    let in_flight = send(&mut host, "bob", "");
+    host.reply(exchange, 200, &rpc(r#"{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"done"}]}}"#));
+    host.said.clear();
+    match words {
+        "cancel after result computed" | "cancel after reply written" => cancel(&mut host, &ended.to_string()),
+        "cancel same id twice" => (0..2).for_each(|_| cancel(&mut host, &ended.to_string())),
+        "cancel id never used" => cancel(&mut host, "4711"),
+        "cancel with string id \"1\" while 1 is in flight" => cancel(&mut host, &quoted(&in_flight.to_string())),
+        unknown => panic!("nothing checks {unknown}"),
+    }
+    assert!(host.said.is_empty() && host.watch.running().len() == 1, "{words}");
+}
+
+/// The token of the first progress notification of a send that was called with a token.
+fn progress_token(token: Option<String>) -> Option<String> {
+    let mut host = host_with("bob", "https://bob.test/a2a", "");
+    let number = host.number();
+    host.watch.expect(number, call(1, &number.to_string(), token.clone(), None));
+    host.watch.tasks.entry(1).or_default().insert(number);
+    let meta = token.map_or_else(|| "null".to_owned(), |token| format!(r#"{{"progressToken":{token}}}"#));
+    let params = format!(r#"{{"name":"send_message","arguments":{{"agent":"bob","message":"call-{number}"}},"_meta":{meta}}}"#);
+    host.tell(1, &format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{params}}}"#));
+    let (exchange, _) = host.fetch();
+    host.reply(exchange, 200, &rpc(r#"{"task":{"id":"task-1","status":{"state":"TASK_STATE_WORKING"}}}"#));
+    host.said.iter().find_map(|(_, text)| at(text, &["params", "progressToken"]))
+}
+
+#[test]
+fn context_ids() {
+    let elsewhere = [("ctx-001", "the gateway serves no agents' tasks")];
+    walk("context-ids.json", &elsewhere, |case| match case.id.as_str() {
+        "ctx-002" => contexts_of_two_scopes(),
+        "ctx-004" => {
+            let mut host = host_with("bob", "https://bob.test/a2a", "");
+            let number = send(&mut host, "bob", "");
+            let (exchange, _) = host.fetch();
+            host.reply(exchange, 200, &rpc(r#"{"task":{"id":"task-0","status":{"state":"TASK_STATE_SUBMITTED"}}}"#));
+            for answer in list(&part(&case.input, &["get_results"])) {
+                host.advance(6000);
+                let (exchange, _) = host.fetch();
+                let body = match string_at(&answer, &["state"]) {
+                    Some(state) => rpc(&format!(r#"{{"id":"task-0","status":{{"state":"{state}"}}}}"#)),
+                    None => format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{answer},"message":"Task not found"}}}}"#),
+                };
+                host.reply(exchange, 200, &body);
+            }
+            assert_eq!(state(&host.result(number)).as_deref(), Some("TASK_STATE_COMPLETED"));
+        }
+        "ctx-005" | "task-007" => {
+            let turn = if case.id == "ctx-005" { "last" } else { "turn1" };
+            let mut host = host_with("bob", "https://bob.test/a2a", "");
+            first_turn(&mut host, &part(&case.input, &[turn]));
+            send(&mut host, "bob", "");
+            let wire = ["wire", "turn2_wire"].iter().find_map(|name| at(&case.expected, &[name])).unwrap();
+            assert_wire(&host.fetch().1, &wire);
+        }
+        "task-008" => {
+            for (more, wire) in list(&part(&case.input, &["sends"])).iter().zip(list(&part(&case.expected, &["wire"]))) {
+                let mut host = host_with("bob", "https://bob.test/a2a", "");
+                first_turn(&mut host, &part(&case.input, &["turn1"]));
+                let more = more.replace("taskId", "task_id").replace("contextId", "context_id");
+                send(&mut host, "bob", &format!(",{}", &more[1..more.len() - 1]));
+                assert_wire(&host.fetch().1, &wire);
+            }
+        }
+        unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+/// A send that ends in the given task.
+fn first_turn(host: &mut Host, turn: &str) {
+    let field = |name: &str| string_at(turn, &[name]).unwrap();
+    let (context, task, state) = (field("contextId"), field("taskId"), field("state"));
+    let number = send(host, "bob", r#","poll_timeout_seconds":0.1"#);
+    let (exchange, _) = host.fetch();
+    host.reply(
+        exchange,
+        200,
+        &rpc(&format!(r#"{{"task":{{"id":"{task}","contextId":"{context}","status":{{"state":"{state}"}}}}}}"#)),
+    );
+    // A task that goes on is given up before its first reading.
+    host.advance(200);
+    host.result(number);
+}
+
+/// The ids of a message as it goes out; `null` is absent.
+fn assert_wire(request: &Request, expected: &str) {
+    let body = request.body.as_deref().unwrap();
+    for (name, value) in narrows::json::members(raw(expected)).unwrap().keep() {
+        let found = at(body, &["params", "message", &name]).unwrap_or_else(|| "null".to_owned());
+        assert_eq!(found, value.as_str(), "{name} in {body}");
+    }
+}
+
+fn contexts_of_two_scopes() {
+    let mut host = host_with("bob", "https://bob.test/a2a", "");
+    first_turn(&mut host, r#"{"contextId":"victim","taskId":"t","state":"input-required"}"#);
+    host.open(2, "two");
+    let number = host.call(2, "connect_agent", r#"{"alias":"bob","agent_url":"https://bob.test/a2a"}"#);
+    host.no_card();
+    host.result(number);
+    host.call(2, "send_message", r#"{"agent":"bob","message":"hi"}"#);
+    assert_wire(&host.fetch().1, r#"{"contextId":null,"taskId":null,"referenceTaskIds":null}"#);
+}
+
+#[test]
+fn redirects_and_addresses() {
+    let served = "the core answers no HTTP requests";
+    walk("auth-redirects-cors.json", &[("auth-007", served), ("auth-008", served)], |case| match case.id.as_str() {
+        "auth-001" => {
+            let headers = part(&case.input, &["headers"]).replace("Bearer T", "Bearer a-long-token");
+            let mut host = host_with("bob", &string_at(&case.input, &["agent"]).unwrap(), &format!(r#","headers":{headers}"#));
+            let number = send(&mut host, "bob", "");
+            let (exchange, _) = host.fetch();
+            host.head(exchange, 307, &[("location", &string_at(&case.input, &["resp", "location"]).unwrap())]);
+            assert!(host.fetches.is_empty());
+            assert_eq!(code(&host.result(number)).as_deref(), Some("http_status"));
+        }
+        "auth-002" => {
+            let places = strings(&part(&case.input, &["redirects"])).into_iter();
+            let asked =
+                strings(&part(&case.expected, &["asked"])).into_iter().zip(list(&part(&case.expected, &["headers_kept"])));
+            for (place, (asked, kept)) in places.zip(asked) {
+                let mut host = host("{}");
+                host.call(
+                    1,
+                    "connect_agent",
+                    r#"{"alias":"bob","agent_url":"https://agent.test","headers":{"X-Key":"a-long-key"}}"#,
+                );
+                let (exchange, _) = host.fetch();
+                host.head(exchange, 302, &[("location", &place)]);
+                let (_, request) = host.fetch();
+                let has_key = request.headers.iter().any(|(name, _)| name == "X-Key");
+                assert_eq!((request.url, has_key.to_string()), (asked, kept));
+            }
+        }
+        "auth-004" => {
+            let responses = list(&part(&case.input, &["resp"]));
+            let (exchange, mut host) = redirected(&responses[0]);
+            let (_, request) = host.fetch();
+            assert_eq!((request.method.name(), request.url.as_str()), ("POST", "https://agent.test/a2a/"));
+            assert_eq!(string_at(request.body.as_deref().unwrap(), &["method"]).as_deref(), Some("SendMessage"));
+            assert_eq!(host.aborted, [exchange]);
+            let (_, mut host) = redirected(&responses[1]);
+            assert!(host.fetches.is_empty());
+            let (_, text) = host.said.pop_back().unwrap();
+            assert!(words(&part(&text, &["result"])).contains("https://agent.test/a2a/"), "{text}");
+        }
+        "auth-005" => {
+            let (_, mut host) = redirected(&part(&case.input, &["resp"]));
+            assert_eq!(host.fetch().1.url, "https://agent.test/a2a/app/");
+        }
+        "ssrf-002" => {
+            let mut host = host(r#"{"network":{"allow_private":false}}"#);
+            for entry in strings(&part(&case.input, &["entry_points"])) {
+                let (tool, arguments) = match entry.as_str() {
+                    "connect_agent" => ("connect_agent", r#"{"alias":"x","agent_url":"http://0x7f.1/"}"#),
+                    "send_message by URL" => ("send_message", r#"{"agent":"http://[::ffff:10.0.0.1]/","message":"x"}"#),
+                    "discover_agents" => ("discover_agents", r#"{"directory_url":"http://192.168.1.1/"}"#),
+                    "get_agent_card" => ("get_agent_card", r#"{"agent":"http://localhost/"}"#),
+                    unknown => panic!("nothing checks {unknown}"),
+                };
+                let number = host.call(1, tool, arguments);
+                assert_eq!(code(&host.result(number)).as_deref(), Some("blocked"), "{entry}");
+                assert!(host.fetches.is_empty());
+            }
+        }
+        unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+/// A send whose request is answered with a redirect.
+fn redirected(response: &str) -> (ExchangeId, Host) {
+    let mut host = host_with("bob", "https://agent.test/a2a", "");
+    host.aborted.clear();
+    send(&mut host, "bob", "");
+    let (exchange, _) = host.fetch();
+    let status = part(response, &["status"]).parse().unwrap();
+    host.head(exchange, status, &[("Location", &string_at(response, &["location"]).unwrap())]);
+    (exchange, host)
+}
+
+#[test]
+fn rate_limits() {
+    walk("rate-limits.json", &[], |case| match case.id.as_str() {
+        "rate-001" => {
+            for (given, expected) in list(&part(&case.input, &["cases"])).iter().zip(strings(&part(&case.expected, &["results"])))
+            {
+                let more = given.replace("rps", "rate_limit_rps").replace("burst", "rate_limit_burst");
+                let mut host = host("{}");
+                let result = connect(&mut host, "bob", "https://bob.test", &format!(",{}", &more[1..more.len() - 1]));
+                let listed = host.call(1, "list_agents", "{}");
+                let limit = string_at(&host.result(listed), &["structuredContent", "agents", "0", "rate_limit"]);
+                match expected.as_str() {
+                    "error" => assert_eq!((code(&result).as_deref(), limit), (Some("invalid_argument"), None), "{given}"),
+                    "unlimited" => assert_eq!(limit.as_deref(), Some("unlimited"), "{given}"),
+                    _ => assert!(limit.is_some_and(|limit| limit != "unlimited"), "{given}"),
+                }
+            }
+        }
+        "rate-002" | "rate-004" | "rate-005" => {
+            let (rps, burst) = (part(&case.input, &["rps"]), part(&case.input, &["burst"]));
+            let mut host =
+                host_with("bob", "https://bob.test", &format!(r#","rate_limit_rps":{rps},"rate_limit_burst":{burst}"#));
+            let seconds = at(&case.input, &["calls_at_s"]);
+            let unit = if seconds.is_some() { 1000 } else { 1 };
+            let times = list(&seconds.unwrap_or_else(|| part(&case.input, &["calls_at_ms"])));
+            for (time, allowed) in times.iter().zip(list(&part(&case.expected, &["allowed"]))) {
+                let number = host.number();
+                host.watch.expect(number, call(1, &number.to_string(), None, None));
+                let params = r#"{"name":"send_message","arguments":{"agent":"bob","message":"x"}}"#;
+                let text = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{params}}}"#);
+                let now = Instant::from_ms(time.parse::<u64>().unwrap() * unit);
+                host.input_at(now, Input::Message { peer: PeerId(1), text }).unwrap();
+                assert_eq!((host.fetches.len() == 1).to_string(), allowed, "{} at {time}", case.id);
+                host.fetches.clear();
+            }
+        }
+        "rate-007" => {
+            for (response, expected) in
+                list(&part(&case.input, &["responses"])).iter().zip(list(&part(&case.expected, &["parsed_ms"])))
+            {
+                assert_retry(&part(response, &["status"]), string_at(response, &["retry-after"]), &expected);
+            }
+        }
+        "rate-008" => {
+            for (value, expected) in
+                strings(&part(&case.input, &["values"])).into_iter().zip(list(&part(&case.expected, &["ms"])))
+            {
+                assert_retry("429", Some(value), &expected);
+            }
+        }
+        unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+/// An answer that asks to wait tells the caller so, and the next send waits that long.
+fn assert_retry(status: &str, after: Option<String>, expected: &str) {
+    let mut host = host_with("bob", "https://bob.test", "");
+    let number = send(&mut host, "bob", "");
+    let (exchange, _) = host.fetch();
+    let fields: Vec<(&str, &str)> = after.iter().map(|value| ("Retry-After", value.as_str())).collect();
+    host.head(exchange, status.parse().unwrap(), &fields);
+    host.end(exchange);
+    let result = host.result(number);
+    let told = at(&result, &["structuredContent", "error", "retry_after_ms"]).unwrap_or_else(|| "null".to_owned());
+    assert_eq!(told, expected, "{status} {after:?}: {result}");
+    if let Some(wait) = expected.parse::<u64>().ok().filter(|wait| *wait > 0) {
+        let early = send(&mut host, "bob", "");
+        assert_eq!(code(&host.result(early)).as_deref(), Some("rate_limited"));
+        host.advance(wait);
+        send(&mut host, "bob", "");
+        assert_eq!(host.fetches.len(), 1);
+    }
+}
+
+#[test]
+fn messages_of_stdio() {
+    let (lines, client) = ("the host takes the bytes apart into lines", "the gateway starts no servers");
+    let elsewhere = [
+        ("stdio-001", lines),
+        ("stdio-002", lines),
+        ("stdio-004", client),
+        ("stdio-005", client),
+        ("stdio-008", client),
+        ("stdio-011", client),
+    ];
+    walk("stdio-framing.json", &elsewhere, |case| match case.id.as_str() {
+        "stdio-007" => {
+            let limit = part(&case.input, &["limit"]);
+            let mut host = host(&format!(r#"{{"limits":{{"message_bytes":{limit}}}}}"#));
+            let (char, count) =
+                string_at(&case.input, &["text"]).and_then(|text| Some((text.chars().next()?, text[4..].parse().ok()?))).unwrap();
+            let text: String = std::iter::repeat_n(char, count).collect();
+            host.watch.expect(5000, call(1, "5000", None, None));
+            host.tell(1, &format!(r#"{{"jsonrpc":"2.0","id":5000,"method":"ping","params":{{"text":"{text}"}}}}"#));
+            let answer = host.answer(5000).unwrap();
+            assert!(string_at(&answer, &["error", "message"]).unwrap().contains(&limit), "{answer}");
+        }
+        "stdio-010" => {
+            let mut host = Host::new(1, "{}");
+            host.open(1, "one");
+            host.watch.expect(1, call(1, "1", None, None));
+            string_at(&case.input, &["stdin"]).unwrap().lines().for_each(|line| host.tell(1, line));
+            assert_eq!(response_ids(&mut host), [part(&case.expected, &["response_id"])]);
+        }
+        unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+mod agents {
+    //! What agents do, as the gateway lives through it.
+
+    use super::*;
+    use narrows::a2a::Dialect;
+    use narrows::io::Cause;
+
+    #[test]
+    fn cards_are_looked_for_in_order() {
+        let ids = [
+            "card-004", "card-007", "card-010", "card-011", "card-014", "card-016", "card-017", "card-019", "card-020",
+            "card-022", "card-023", "card-025",
+        ];
+        let elsewhere = ids.map(|id| (id, "one card or one URL decides it: tests/a2a_cases.rs"));
+        walk("agent-card-discovery.json", &elsewhere, |case| {
+            assert!(["card-001", "card-002", "card-005", "card-008"].contains(&case.id.as_str()), "nothing checks {}", case.id);
+            let base = string_at(&case.input, &["base"]).unwrap();
+            let mut host = host("{}");
+            let number = host.call(1, "connect_agent", &format!(r#"{{"alias":"bob","agent_url":"{base}"}}"#));
+            let mut last = String::new();
+            while let Some((exchange, request)) = host.fetches.pop_front() {
+                let path = request.url.strip_prefix("https://agent.test").unwrap().to_owned();
+                let status = at(&case.input, &["http", &path]).map_or(404, |status| status.parse().unwrap());
+                host.reply(exchange, status, r#"{"name":"n","url":"","capabilities":{},"skills":[]}"#);
+                last = request.url;
+            }
+            assert!(at(&host.result(number), &["structuredContent", "card", "name"]).is_some(), "{}", case.id);
+            assert_eq!(Some(last), string_at(&case.expected, &["card_url"]));
+            send(&mut host, "bob", "");
+            let endpoint = string_at(&case.expected, &["endpoint"]);
+            assert!(endpoint.is_none_or(|endpoint| host.fetch().1.url == endpoint));
+        });
+    }
+
+    /// A send to an agent that streams; its exchange.
+    fn streaming() -> (Host, u64, ExchangeId) {
+        let mut host = host("{}");
+        connect_with_card(&mut host, "bob", Dialect::JsonRpc10, true);
+        let number = send(&mut host, "bob", "");
+        let (exchange, _) = host.fetch();
+        host.head(exchange, 200, &[("Content-Type", "text/event-stream")]);
+        (host, number, exchange)
+    }
+
+    fn event(host: &mut Host, exchange: ExchangeId, result: &str) {
+        host.body(exchange, format!("data: {}\n\n", rpc(&narrows::json::compact(result))).as_bytes());
+    }
+
+    #[test]
+    fn tasks_in_streams() {
+        let elsewhere = [("task-010", "one answer decides it: tests/a2a_cases.rs")];
+        walk("streaming-task-state.json", &elsewhere, |case| match case.id.as_str() {
+            "task-001" => {
+                let mut host = host("{}");
+                connect_with_card(&mut host, "bob", Dialect::JsonRpc03, false);
+                let number = send(&mut host, "bob", "");
+                let body = host.fetch().1.body.unwrap();
+                let expected = part(&case.expected, &["wire"]).replace("\"hi\"", &format!("\"call-{number}\""));
+                for path in [
+                    &["method"][..],
+                    &["params", "message", "kind"],
+                    &["params", "message", "role"],
+                    &["params", "message", "parts"],
+                ] {
+                    assert_eq!(
+                        at(&body, path).map(|text| text.replace([' ', '\n'], "")),
+                        at(&expected, path).map(|text| text.replace([' ', '\n'], ""))
+                    );
+                }
+            }
+            "task-002" => {
+                let mut host = host_with("bob", "https://bob.test/a2a", "");
+                let number = send(&mut host, "bob", "");
+                let (exchange, _) = host.fetch();
+                host.reply(exchange, 200, &rpc(&part(&case.input, &["result"])));
+                let result = host.result(number);
+                assert_eq!(Some(words(&result)), string_at(&case.expected, &["text"]));
+                assert_eq!(
+                    string_at(&result, &["content", "1", "text"]).unwrap(),
+                    format!("state: {}", string_at(&case.expected, &["state"]).unwrap())
+                );
+            }
+            "task-011" | "task-014" => {
+                let (mut host, number, exchange) = streaming();
+                for text in list(&part(&case.input, &["events"])) {
+                    event(&mut host, exchange, &text);
+                }
+                host.advance(1000);
+                let result = host.result(number);
+                assert_eq!(Some(words(&result)), string_at(&case.expected, &["text"]), "{result}");
+                assert_eq!(at(&result, &["structuredContent", "task"]).is_some(), case.id == "task-011");
+                assert_eq!(host.watch.running(), []);
+            }
+            "task-013" => {
+                let (mut host, _, exchange) = streaming();
+                for text in list(&part(&case.input, &["events"])) {
+                    event(&mut host, exchange, &text);
+                }
+                host.end(exchange);
+                assert_eq!(string_at(host.fetch().1.body.as_deref().unwrap(), &["method"]).as_deref(), Some("GetTask"));
+            }
+            "task-019" => {
+                let mut host = host_with("bob", "https://bob.test/a2a", "");
+                let number = send(&mut host, "bob", r#","poll_timeout_seconds":90"#);
+                let (exchange, _) = host.fetch();
+                host.reply(exchange, 200, &rpc(r#"{"task":{"id":"task-0","status":{"state":"submitted"}}}"#));
+                let states = strings(&part(&case.input, &["states"]));
+                for state in &states {
+                    host.advance(6000);
+                    let (exchange, _) = host.fetch();
+                    host.reply(exchange, 200, &rpc(&format!(r#"{{"id":"task-0","status":{{"state":"{state}"}}}}"#)));
+                }
+                let result = host.result(number);
+                assert_eq!(
+                    string_at(&result, &["content", "1", "text"]).unwrap(),
+                    format!("state: {}", string_at(&case.expected, &["result"]).unwrap())
+                );
+                assert_eq!(states.len().to_string(), part(&case.expected, &["polls"]));
+            }
+            unknown => panic!("nothing checks {unknown}"),
+        });
+    }
+
+    /// An event of the short form `[artifact, append, text, "last"?]`.
+    fn artifact_event(text: &str) -> String {
+        let piece = list(text);
+        let last = piece.len() > 3;
+        format!(
+            r#"{{"artifactUpdate":{{"taskId":"task-0","artifact":{{"artifactId":{},"parts":[{{"text":{}}}]}},"append":{},"lastChunk":{last}}}}}"#,
+            piece[0], piece[2], piece[1]
+        )
+    }
+
+    #[test]
+    fn artifacts_in_streams() {
+        walk("artifacts-append.json", &[], |case| {
+            assert!(["art-001", "art-002", "art-005"].contains(&case.id.as_str()), "nothing checks {}", case.id);
+            let (mut host, number, mut exchange) = streaming();
+            event(&mut host, exchange, r#"{"task":{"id":"task-0","status":{"state":"working"}}}"#);
+            for text in list(&part(&case.input, &["events"])) {
+                if text == "\"CUT\"" {
+                    host.fail(exchange, Cause::Reset);
+                    let (read, _) = host.fetch();
+                    let task =
+                        r#"{"id":"task-0","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[{"text":"x"}]}]}"#;
+                    host.reply(read, 200, &rpc(task));
+                    exchange = host.fetch().0;
+                    host.head(exchange, 200, &[("Content-Type", "text/event-stream")]);
+                } else if text.starts_with('[') {
+                    event(&mut host, exchange, &artifact_event(&text));
+                } else if at(&text, &["artifactUpdate"]).is_some() {
+                    event(&mut host, exchange, &text);
+                }
+            }
+            event(&mut host, exchange, r#"{"statusUpdate":{"taskId":"task-0","status":{"state":"completed"}}}"#);
+            host.advance(600);
+            if let Some((read, _)) = host.fetches.pop_front() {
+                host.reply(read, 200, &rpc(r#"{"id":"task-0","status":{"state":"completed"}}"#));
+            }
+            let result = host.result(number);
+            let parts = part(&result, &["structuredContent", "task", "artifacts", "0", "parts"]);
+            let texts: Vec<String> = list(&parts).iter().map(|part| string_at(part, &["text"]).unwrap()).collect();
+            let expected = part(&case.expected, &["artifacts", "a"]);
+            let expected = string_at(&expected, &[]).unwrap_or_else(|| strings(&expected).concat());
+            assert_eq!(texts.concat(), expected, "{}", case.id);
+        });
+    }
+}

@@ -1,0 +1,331 @@
+//! Every limit by its name: reaching it is an error of one call, and nothing grows without end.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc
+)]
+
+mod support;
+
+use narrows::a2a::Dialect;
+use narrows::config::Config;
+use narrows::gateway::Gateway;
+use narrows::io::{Cause, ExchangeId, Input, Output, PeerId};
+use narrows::limits::Limits;
+use narrows::time::Instant;
+use support::host::{Host, genesis};
+use support::text::{at, string_at};
+use support::{memory, wire};
+
+#[global_allocator]
+static COUNTING: memory::Counting = memory::Counting;
+
+/// A host with two agents, `bob` who answers in one piece and `carol` who streams.
+fn host(limit: &str, value: u64) -> Host {
+    let mut host = Host::new(1, &format!(r#"{{"limits":{{"{limit}":{value}}}}}"#));
+    host.open(1, "one");
+    for (alias, streaming) in [("bob", false), ("carol", true)] {
+        let url = format!("https://{alias}.test/a2a");
+        let number = host.call(1, "connect_agent", &format!(r#"{{"alias":"{alias}","agent_url":"{url}"}}"#));
+        let (exchange, _) = host.fetch();
+        host.reply(exchange, 200, &wire::card(Dialect::JsonRpc10, &url, streaming, true, alias));
+        host.result(number);
+    }
+    host
+}
+
+fn send(host: &mut Host, alias: &str) -> (u64, ExchangeId) {
+    let number = host.call(1, "send_message", &format!(r#"{{"agent":"{alias}","message":"hi"}}"#));
+    (number, host.fetches.pop_back().unwrap().0)
+}
+
+/// The error of a call that reached a limit, and that another call which ran all the while does not mind.
+fn assert_reached(host: &mut Host, number: u64, other: (u64, ExchangeId), code: &str, limit: &str) {
+    let result = host.result(number);
+    assert_eq!(string_at(&result, &["structuredContent", "error", "code"]).as_deref(), Some(code), "{limit}: {result}");
+    assert!(result.contains(limit), "{limit}: {result}");
+    let message =
+        r#"{"jsonrpc":"2.0","id":1,"result":{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"fine"}]}}}"#;
+    host.reply(other.1, 200, message);
+    let result = host.result(other.0);
+    assert_eq!(string_at(&result, &["content", "0", "text"]).as_deref(), Some("fine"), "{limit}");
+}
+
+fn reply_too_large(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let (number, exchange) = send(host, "bob");
+    host.head(exchange, 200, &[("content-type", "application/json")]);
+    host.body(exchange, &[b' '; 300]);
+    assert!(host.watch.is_running(exchange));
+    host.body(exchange, &[b' '; 300]);
+    assert_reached(host, number, other, "too_large", limit);
+}
+
+fn card_too_large(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let number = host.call(1, "get_agent_card", r#"{"agent":"bob"}"#);
+    while let Some((exchange, _)) = host.fetches.pop_back() {
+        host.reply(exchange, 200, &" ".repeat(600));
+    }
+    assert_reached(host, number, other, "too_large", limit);
+}
+
+fn stream_too_large(host: &mut Host, limit: &str, pieces: &[&str]) {
+    let other = send(host, "bob");
+    let (number, exchange) = send(host, "carol");
+    host.head(exchange, 200, &[("content-type", "text/event-stream")]);
+    for piece in pieces {
+        host.body(exchange, piece.as_bytes());
+    }
+    assert!(!host.watch.is_running(exchange));
+    assert_reached(host, number, other, "too_large", limit);
+}
+
+fn head_too_large(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let (number, exchange) = send(host, "bob");
+    host.head(exchange, 200, &[("x", &"y".repeat(600))]);
+    assert_reached(host, number, other, "too_large", limit);
+}
+
+fn too_deep(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let (number, exchange) = send(host, "bob");
+    host.reply(exchange, 200, &"[".repeat(30));
+    assert_reached(host, number, other, "too_large", limit);
+}
+
+fn message_too_long(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let number = host.request(1, "ping", &format!(r#"{{"x":"{}"}}"#, "x".repeat(600)));
+    let answer = host.answer(number).unwrap();
+    assert!(string_at(&answer, &["error", "message"]).unwrap().contains(limit), "{answer}");
+    host.fail(other.1, Cause::Reset);
+}
+
+fn too_many_calls(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    send(host, "bob");
+    let number = host.call(1, "send_message", r#"{"agent":"bob","message":"hi"}"#);
+    assert_reached(host, number, other, "busy", limit);
+}
+
+fn too_many_agents(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let number = host.call(1, "connect_agent", r#"{"alias":"dave","agent_url":"https://dave.test"}"#);
+    assert_reached(host, number, other, "busy", limit);
+}
+
+fn too_many_redirects(host: &mut Host, _: &str) {
+    let other = send(host, "bob");
+    let (number, exchange) = send(host, "bob");
+    host.head(exchange, 307, &[("location", "/1")]);
+    let (exchange, _) = host.fetch();
+    host.head(exchange, 307, &[("location", "/2")]);
+    assert_reached(host, number, other, "http_status", "more than 1 times");
+}
+
+fn too_many_cards(host: &mut Host, _: &str) {
+    for url in ["https://u1.test/", "https://u2.test/", "https://u1.test/"] {
+        host.call(1, "send_message", &format!(r#"{{"agent":"{url}","message":"hi"}}"#));
+        let (exchange, request) = host.fetch();
+        assert!(request.url.ends_with("agent-card.json"), "one card is kept, so each of them is looked for again");
+        host.reply(exchange, 200, &wire::card(Dialect::JsonRpc10, url, false, true, "n"));
+        let (exchange, _) = host.fetch();
+        host.fail(exchange, Cause::Reset);
+    }
+}
+
+#[test]
+fn every_limit_is_an_error_of_one_call() {
+    let event = format!("data: {{\"x\":\"{}\"}}\n\n", "x".repeat(200));
+    let artifact = |text: &str| {
+        let update = format!(
+            r#"{{"artifactUpdate":{{"taskId":"t","append":true,"artifact":{{"artifactId":"a","parts":[{{"text":"{text}"}}]}}}}}}"#
+        );
+        format!("data: {update}\n\n")
+    };
+    let chunk = artifact(&"x".repeat(300));
+    for (limit, ..) in Limits::TABLE {
+        match limit {
+            "reply_bytes" => reply_too_large(&mut host(limit, 500), limit),
+            "card_bytes" => card_too_large(&mut host(limit, 500), limit),
+            "event_bytes" => stream_too_large(&mut host(limit, 500), limit, &["data: ", &"x".repeat(600)]),
+            "stream_bytes" => stream_too_large(&mut host(limit, 500), limit, &[&event, &event, &event]),
+            "artifact_bytes" => stream_too_large(&mut host(limit, 500), limit, &[&chunk, &chunk]),
+            "json_depth" => too_deep(&mut host(limit, 20), limit),
+            "message_bytes" => message_too_long(&mut host(limit, 500), limit),
+            "calls_per_peer" => too_many_calls(&mut host(limit, 2), limit),
+            "agents_per_scope" => too_many_agents(&mut host(limit, 2), limit),
+            "header_bytes" => head_too_large(&mut host(limit, 500), limit),
+            "redirects" => too_many_redirects(&mut host(limit, 1), limit),
+            "cards_by_url" => too_many_cards(&mut host(limit, 1), limit),
+            unknown => panic!("nothing checks {unknown}"),
+        }
+    }
+}
+
+#[test]
+fn what_outlives_its_call_is_bounded_too() {
+    let mut host = host("calls_per_peer", 2);
+    for number in 0..3 {
+        let call = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","async":true}"#);
+        let code = string_at(&host.result(call), &["structuredContent", "error", "code"]);
+        assert_eq!(code.as_deref(), (number == 2).then_some("busy"), "sends that nobody waits for");
+    }
+    host.advance(70_000);
+    for _ in 0..4 {
+        let (number, exchange) = send(&mut host, "carol");
+        host.watch.tasks.entry(1).or_default().insert(number);
+        host.head(exchange, 200, &[("content-type", "text/event-stream")]);
+        host.body(exchange, b"data: {\"task\":{\"id\":\"task-1\",\"status\":{\"state\":\"working\"}}}\n\n");
+        host.tell(1, &format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{number}}}}}"#));
+    }
+    assert_eq!(host.watch.running().len(), 2, "cancel requests, for which nobody waits");
+    host.advance(30_000);
+    assert_eq!(host.watch.running(), []);
+}
+
+#[test]
+fn streams_of_list_changes_are_bounded_too() {
+    let mut gateway = Gateway::new(genesis(1, 0, 0), Config::from_json(r#"{"limits":{"calls_per_peer":2}}"#).unwrap());
+    let peer = PeerId(1);
+    let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    gateway.handle_input(Instant::from_ms(0), Input::Open { peer, scope: "one".to_owned() }).unwrap();
+    let mut refused = Vec::new();
+    for id in 0..4 {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"_meta":{meta}}}}}"#);
+        gateway.handle_input(Instant::from_ms(0), Input::Message { peer, text }).unwrap();
+        let Some(Output::Message { text, .. }) = gateway.poll_output() else { panic!() };
+        refused.push(at(&text, &["error"]).is_some());
+    }
+    assert_eq!(refused, [false, false, true, true]);
+}
+
+/// A gateway that something is done to over and over.
+struct Routine {
+    gateway: Gateway,
+    now: u64,
+    round: u64,
+}
+
+impl Routine {
+    fn new() -> Self {
+        let config = Config::from_json(r#"{"limits":{"calls_per_peer":8,"cards_by_url":4}}"#).unwrap();
+        let mut routine = Self { gateway: Gateway::new(genesis(1, 0, 0), config), now: 0, round: 0 };
+        routine.give(Input::Open { peer: PeerId(1), scope: "one".to_owned() });
+        routine.call("connect_agent", r#"{"alias":"bob","agent_url":"https://bob.test"}"#);
+        routine
+    }
+
+    /// Gives an input; each request is refused by its agent at once.
+    fn give(&mut self, input: Input) {
+        self.now += 10;
+        let now = Instant::from_ms(self.now);
+        self.gateway.handle_input(now, input).unwrap();
+        while let Some(output) = self.gateway.poll_output() {
+            if let Output::Fetch { exchange, .. } = output {
+                let input = Input::Failed { exchange, cause: Cause::Reset, detail: String::new() };
+                self.gateway.handle_input(now, input).unwrap();
+            }
+        }
+    }
+
+    fn call(&mut self, tool: &str, arguments: &str) {
+        let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{params}}}"#, self.now);
+        self.give(Input::Message { peer: PeerId(1), text });
+    }
+
+    fn step(&mut self, what: &str) {
+        self.round += 1;
+        let round = self.round;
+        match what {
+            "sends" => self.call("send_message", r#"{"agent":"bob","message":"hi"}"#),
+            "sends to URLs" => self.call("send_message", &format!(r#"{{"agent":"https://u{round}.test/","message":"hi"}}"#)),
+            "agents that come and go" => {
+                self.call(
+                    "connect_agent",
+                    &format!(r#"{{"alias":"a{round}","agent_url":"https://a.test","headers":{{"X-Key":"same-secret"}}}}"#),
+                );
+                self.call("disconnect_agent", &format!(r#"{{"alias":"a{round}"}}"#));
+            }
+            "peers that come and go" => {
+                let peer = PeerId(round + 10);
+                self.give(Input::Open { peer, scope: format!("scope {round}") });
+                self.give(Input::Message {
+                    peer,
+                    text: r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#.to_owned(),
+                });
+                self.give(Input::Closed { peer });
+            }
+            "broadcasts" => self.call("broadcast_message", r#"{"aliases":["bob"],"message":"hi"}"#),
+            "dispatched sends" => self.call("send_message", r#"{"agent":"bob","message":"hi","async":true}"#),
+            "dispatched sends to URLs" => {
+                self.call("send_message", &format!(r#"{{"agent":"https://u{round}.test/","message":"hi","async":true}}"#));
+            }
+            "noise" => self.give(Input::Message { peer: PeerId(1), text: "not JSON".to_owned() }),
+            "time" => self.give(Input::Tick),
+            unknown => panic!("{unknown}"),
+        }
+    }
+}
+
+#[test]
+fn nothing_grows_without_end() {
+    // Until what is kept is full: the inbox takes the most.
+    let routines = [
+        ("sends", 300),
+        ("sends to URLs", 300),
+        ("agents that come and go", 300),
+        ("peers that come and go", 300),
+        ("broadcasts", 300),
+        ("dispatched sends", 600),
+        ("dispatched sends to URLs", 4500),
+        ("noise", 300),
+        ("time", 300),
+    ];
+    for (what, rounds) in routines {
+        let mut routine = Routine::new();
+        (0..rounds).for_each(|_| routine.step(what));
+        let before = memory::held();
+        (0..300).for_each(|_| routine.step(what));
+        let grown = memory::held() - before;
+        assert!(grown < 4000, "{grown} bytes more are held after more {what}");
+    }
+}
+
+/// All bytes asked for to take a message in.
+fn work(text: &str) -> u64 {
+    let mut routine = Routine::new();
+    let input = Input::Message { peer: PeerId(1), text: text.to_owned() };
+    let before = memory::asked();
+    routine.gateway.handle_input(Instant::from_ms(100), input).unwrap();
+    memory::asked() - before
+}
+
+#[test]
+fn work_grows_with_the_message_and_no_faster() {
+    let call = |tool: &str, arguments: String| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#)
+    };
+    let many = |item: &str, count: usize| vec![item; count].join(",");
+    let keys = |count: usize| (0..count).map(|key| format!("\"k{key}\":\"value-{key}\"")).collect::<Vec<_>>().join(",");
+    let shapes: [(&str, &dyn Fn(usize) -> String); 6] = [
+        ("parts", &|n| call("send_message", format!(r#"{{"agent":"bob","parts":[{}]}}"#, many(r#"{"text":"x"}"#, n)))),
+        ("text", &|n| call("send_message", format!(r#"{{"agent":"bob","message":"{}"}}"#, "x\\n".repeat(n)))),
+        ("metadata", &|n| call("send_message", format!(r#"{{"agent":"bob","message":"x","metadata":{{{}}}}}"#, keys(n)))),
+        ("unknown keys", &|n| call("send_message", format!("{{{}}}", keys(n)))),
+        ("headers", &|n| {
+            call("connect_agent", format!(r#"{{"alias":"c","agent_url":"https://c.test","headers":{{{}}}}}"#, keys(n)))
+        }),
+        ("members of the message", &|n| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping",{}}}"#, keys(n))),
+    ];
+    for (what, shape) in shapes {
+        let (once, twice) = (work(&shape(4000)), work(&shape(8000)));
+        assert!(twice < once * 5 / 2, "{what}: {once} bytes, twice as much makes {twice}");
+    }
+}
