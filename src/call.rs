@@ -228,13 +228,13 @@ impl Work {
         if let Self::Broadcast(work) = self {
             return work.disconnect(run, alias);
         }
-        let task_id = self.task_id();
         self.stop(run, false);
-        let mut error = ToolError::new(Code::Canceled, format!("agent '{alias}' was disconnected while this call was running"));
-        if let Some(task_id) = task_id {
-            error = error.with("task_id", Json::string(&task_id));
-        }
-        Some(Err(error))
+        let error = ToolError::new(Code::Canceled, format!("agent '{alias}' was disconnected while this call was running"));
+        Some(Err(match self {
+            Self::Send(work) => work.with_received(error),
+            Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => error,
+        }))
     }
 
     /// The task that the agent is known to run, for a caller who loses the call.

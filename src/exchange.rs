@@ -317,6 +317,12 @@ impl Exchanges {
         self.running.has(&first)
     }
 
+    /// Whether anything of an answer came, a redirect included.
+    #[must_use]
+    pub fn answered(&self, first: ExchangeId) -> bool {
+        self.running.get(&first).is_some_and(|exchange| exchange.hops > 0 || !matches!(exchange.phase, Phase::Waiting))
+    }
+
     /// Takes the decoder of a stream back.
     pub fn keep(&mut self, first: ExchangeId, decoder: sse::Decoder) {
         if let Some(Phase::Events(slot)) = self.running.get_mut(&first).map(|exchange| &mut exchange.phase) {

@@ -111,7 +111,7 @@ impl Broadcast {
             }
             send.stop(run, false);
             let message = format!("agent '{alias}' was disconnected while this broadcast was running");
-            Some(Err(ToolError::new(Code::Canceled, message)))
+            Some(Err(send.with_received(ToolError::new(Code::Canceled, message))))
         })
     }
 

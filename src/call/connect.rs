@@ -143,7 +143,7 @@ fn describe(profile: &Profile) -> String {
         text = format!("{text}. Skills: {}.", skills.join(", "));
     }
     for note in &profile.notes {
-        text = format!("{text} Note: {note}.");
+        text = format!("{text} Note: {note}");
     }
     if profile.foreign {
         text.push_str(" Its card names an interface on another origin: messages go there without the header fields given here.");

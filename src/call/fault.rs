@@ -51,17 +51,7 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
 pub fn agent(label: &str, fault: &Fault) -> ToolError {
     match fault {
         Fault::Agent { code, kind, message, data } => {
-            let (own, advice) = match kind {
-                FaultKind::TaskNotFound => (Code::TaskNotFound, "the task was not found there: "),
-                FaultKind::TaskNotCancelable => (Code::TaskNotCancelable, "the task can no longer be canceled: "),
-                FaultKind::Unsupported
-                | FaultKind::MethodNotFound
-                | FaultKind::VersionNotSupported
-                | FaultKind::ContentType
-                | FaultKind::PushNotSupported
-                | FaultKind::Terminal
-                | FaultKind::Other => (Code::AgentError, ""),
-            };
+            let (own, advice) = about_task(*kind).unwrap_or((Code::AgentError, ""));
             let mut error = ToolError::new(own, format!("{label} answered with an error: {advice}{message}"));
             if let Some(code) = code {
                 error = error.with_integer("agent_code", *code);
@@ -71,7 +61,11 @@ pub fn agent(label: &str, fault: &Fault) -> ToolError {
                 None => error,
             }
         }
-        Fault::Status { status, excerpt, .. } => {
+        Fault::Status { status, kind, excerpt } => {
+            if let Some((code, advice)) = about_task(*kind) {
+                let message = format!("{label} answered HTTP {status}: {advice}{excerpt}");
+                return ToolError::new(code, message).with_integer("status", *status);
+            }
             let words = if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") };
             let advice = match status {
                 401 | 403 => " (it wants credentials: give them as headers to connect_agent)",
@@ -105,17 +99,42 @@ pub fn clean(run: &Run<'_>, body: &[u8]) -> String {
     }
 }
 
-/// How long the agent asks to be left alone: `Retry-After` of a 429 or 503.
-#[must_use]
-pub fn retry_after_ms(run: &Run<'_>, reply: &Reply) -> Option<u64> {
-    matches!(reply.status, 429 | 503)
-        .then(|| http::header(&reply.headers, "retry-after").and_then(|value| http::retry_after_ms(value, run.ground.wall())))
-        .flatten()
+/// The code of a fault that is about a task rather than a request, and words for it.
+const fn about_task(kind: FaultKind) -> Option<(Code, &'static str)> {
+    match kind {
+        FaultKind::TaskNotFound => Some((Code::TaskNotFound, "the task was not found there: ")),
+        FaultKind::TaskNotCancelable => Some((Code::TaskNotCancelable, "the task can no longer be canceled: ")),
+        FaultKind::Unsupported
+        | FaultKind::MethodNotFound
+        | FaultKind::VersionNotSupported
+        | FaultKind::ContentType
+        | FaultKind::PushNotSupported
+        | FaultKind::Terminal
+        | FaultKind::Other => None,
+    }
 }
 
-/// The error of an answer, with what its HTTP head says about waiting: the alias's bucket stays empty until then.
+/// How long the agent asks to wait before it is asked again: `Retry-After` of any answer.
+#[must_use]
+pub fn asked_ms(run: &Run<'_>, reply: &Reply) -> Option<u64> {
+    http::header(&reply.headers, "retry-after").and_then(|value| http::retry_after_ms(value, run.ground.wall()))
+}
+
+/// How long the agent asks to be left alone: `Retry-After` of a 429 or 503. The alias's bucket stays empty until then.
+pub fn silence_ms(run: &mut Run<'_>, target: &Target, reply: &Reply) -> Option<u64> {
+    let wait_ms = asked_ms(run, reply).filter(|_| matches!(reply.status, 429 | 503))?;
+    let now = run.ground.now;
+    if let Some((alias, registration)) = &target.alias
+        && let Some(agent) = run.scope.registry.same(alias, *registration)
+    {
+        agent.bucket.close(now, wait_ms);
+    }
+    Some(wait_ms)
+}
+
+/// The error of an answer, with what its HTTP head says about waiting.
 pub fn answered(run: &mut Run<'_>, target: &Target, reply: &Reply, fault: &Fault) -> ToolError {
-    let wait = retry_after_ms(run, reply);
+    let wait = silence_ms(run, target, reply);
     let mut error = agent(&target.label, fault);
     if reply.status == 429 {
         error.code = Code::RateLimited;
@@ -124,12 +143,6 @@ pub fn answered(run: &mut Run<'_>, target: &Target, reply: &Reply, fault: &Fault
         }
     }
     let Some(wait_ms) = wait else { return error };
-    let now = run.ground.now;
-    if let Some((alias, registration)) = &target.alias
-        && let Some(agent) = run.scope.registry.same(alias, *registration)
-    {
-        agent.bucket.close(now, wait_ms);
-    }
     error.message = format!("{}; retry after {}", error.message, duration(wait_ms));
     error.with_integer("retry_after_ms", wait_ms)
 }
@@ -146,10 +159,23 @@ pub fn duration(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_status_about_a_task_has_the_code_of_its_meaning() {
+        for (status, body, code) in [
+            (404, r#"{"message":"Task not found"}"#, Code::TaskNotFound),
+            (409, r#"{"message":"Task cannot be canceled"}"#, Code::TaskNotCancelable),
+            (404, "Not Found", Code::HttpStatus),
+        ] {
+            assert_eq!(agent("agent 'a'", &Fault::of_status(status, body)).code, code, "{body}");
+        }
+    }
+
     #[test]
     fn waits_are_readable() {
         for (ms, text) in [(0, "0ms"), (250, "250ms"), (1953, "1.953s"), (2000, "2s"), (60_500, "60.5s")] {
-            assert_eq!(super::duration(ms), text);
+            assert_eq!(duration(ms), text);
         }
     }
 }

@@ -100,7 +100,9 @@ impl Send {
         patience: Patience,
         keeping: Keeping,
     ) -> (Self, Option<Ended>) {
-        let sent = history::shorten(&request.message.readable(), run.ground.config.history.max_entry_length);
+        // A secret that is cut is known no more: it goes before that.
+        let readable = run.scope.secrets.redact(request.message.readable());
+        let sent = history::shorten(&readable, run.ground.config.history.max_entry_length);
         let mut work = Self {
             assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
             target,
@@ -492,10 +494,12 @@ impl Send {
                 task.id,
                 task.status.state.kebab(),
             ),
+            None if self.state == State::Finding => format!("the card of {label} did not come in {waited}; nothing was sent"),
             None => format!("{label} did not answer in {waited}; the message may have arrived"),
         };
         if self.assembly.task().is_none() {
-            self.target.heard(run, false);
+            let answered = self.exchange.is_some_and(|exchange| run.exchanges.answered(exchange));
+            self.target.heard(run, answered);
         }
         self.fail(run, ToolError::new(Code::Timeout, message))
     }

@@ -177,8 +177,9 @@ impl TaskCall {
         if run.ground.now < self.until {
             return None;
         }
+        let answered = self.exchange.is_some_and(|exchange| run.exchanges.answered(exchange));
         self.stop(run);
-        self.target.heard(run, false);
+        self.target.heard(run, answered);
         let message = format!("{} did not answer about task {} in 30s", self.target.label, self.task_id);
         Some(Err(ToolError::new(Code::Timeout, message).with("task_id", crate::json::Json::string(&self.task_id))))
     }

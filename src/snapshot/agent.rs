@@ -79,7 +79,7 @@ pub(super) fn read_card(record: &Members<'_>, ground: &Ground) -> Option<KnownCa
 fn bucket(bucket: &Bucket, ground: &Ground) -> Json {
     let mut out = Object::new();
     out.integer("micro_rps", bucket.rate().micro_rps).integer("burst", bucket.rate().burst);
-    out.integer("nano_tokens", bucket.nano_tokens(ground.now));
+    out.integer("nano_tokens", bucket.nano_tokens(ground.now)).integer("at", ground.wall().0);
     if let Some(until) = bucket.closed_until().filter(|until| *until > ground.now) {
         out.integer("closed_until", ground.wall_of(until).0);
     }
@@ -159,7 +159,11 @@ fn moment(members: &Members<'_>, name: &str, ground: &Ground) -> Option<Instant>
 fn read_bucket(members: &Members<'_>, ground: &Ground) -> Option<Bucket> {
     let rate = Rate { micro_rps: number(members, "micro_rps")?, burst: number(members, "burst")? };
     let closed_until = moment(members, "closed_until", ground);
-    Some(Bucket::restored(rate, number(members, "nano_tokens")?, closed_until, ground.now))
+    let at = members.get("at").and_then(|raw| json::integer(raw.get()))?;
+    // What flowed in between the snapshot and now: a millionth of a token a second is a billionth a millisecond.
+    let gained = u64::try_from(ground.wall().0.saturating_sub(at)).unwrap_or(0).saturating_mul(rate.micro_rps);
+    let nano_tokens = number(members, "nano_tokens")?.saturating_add(gained);
+    Some(Bucket::restored(rate, nano_tokens, closed_until, ground.now))
 }
 
 fn read_health(members: &Members<'_>, ground: &Ground) -> Option<Health> {

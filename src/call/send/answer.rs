@@ -27,7 +27,7 @@ impl Send {
     }
 
     /// Adds to an error what the agent had returned.
-    pub(super) fn with_received(&self, mut error: ToolError) -> ToolError {
+    pub(in crate::call) fn with_received(&self, mut error: ToolError) -> ToolError {
         if let Some(message) = self.assembly.message() {
             return error.with_received("message", message.to_json());
         }

@@ -122,7 +122,8 @@ impl Send {
             }
             return Some(self.fail(run, error));
         }
-        let asked_ms = fault::retry_after_ms(run, reply);
+        fault::silence_ms(run, &self.target, reply);
+        let asked_ms = fault::asked_ms(run, reply);
         self.wait(run, Happening::ReadFailed, asked_ms)
     }
 }
