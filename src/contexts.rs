@@ -46,20 +46,24 @@ impl Conversation {
             return ids;
         }
         ids.context_id.clone_from(&self.context_id);
-        if ids.context_id.is_some() {
-            ids.task_id.clone_from(&self.waiting_task);
-            if ids.task_id.is_none() && ids.reference_task_ids.is_none() {
-                ids.reference_task_ids = self.finished_task.clone().map(|task| alloc::vec![task]);
-            }
+        ids.task_id.clone_from(&self.waiting_task);
+        if ids.context_id.is_some() && ids.task_id.is_none() && ids.reference_task_ids.is_none() {
+            ids.reference_task_ids = self.finished_task.clone().map(|task| alloc::vec![task]);
         }
         ids
     }
 
-    /// Learns from a reply. An absent context leaves the stored one.
+    /// Learns from a reply. An absent context leaves the stored one, and a task without one belongs to it.
     pub fn learn(&mut self, context_id: Option<&str>, task: Option<(&str, &State)>) {
-        let Some(context_id) = context_id else { return };
-        if self.context_id.as_deref() != Some(context_id) {
-            self.context_id = Some(context_id.into());
+        let Some(context_id) = context_id.map(String::from).or_else(|| self.context_id.clone().filter(|_| task.is_some())) else {
+            // An agent that names no contexts: the task that waits is all there is to continue.
+            if let Some((task_id, state)) = task {
+                self.waiting_task = state.is_interrupted().then(|| task_id.into());
+            }
+            return;
+        };
+        if self.context_id.as_ref() != Some(&context_id) {
+            self.context_id = Some(context_id.clone());
             self.waiting_task = None;
             self.finished_task = None;
         }
@@ -69,7 +73,7 @@ impl Conversation {
             return;
         };
         if self.tasks.back().is_none_or(|(id, _)| id != task_id) {
-            self.tasks.push_back((task_id.into(), context_id.into()));
+            self.tasks.push_back((task_id.into(), context_id));
             if self.tasks.len() > TASKS {
                 self.tasks.pop_front();
             }
@@ -124,11 +128,23 @@ mod tests {
     }
 
     #[test]
+    fn a_waiting_task_is_continued_at_an_agent_without_contexts() {
+        let mut talk = Conversation::default();
+        talk.learn(None, Some(("t", &State::InputRequired)));
+        assert_eq!(talk.complete(Ids::default()), ids(None, Some("t")));
+        assert_eq!(talk.complete(ids(Some("mine"), None)), ids(Some("mine"), None));
+        talk.learn(None, Some(("t", &State::Completed)));
+        assert_eq!(talk.complete(Ids::default()), Ids::default());
+    }
+
+    #[test]
     fn another_context_replaces_and_none_leaves() {
         let mut talk = Conversation::default();
         talk.learn(Some("c1"), Some(("t1", &State::AuthRequired)));
         talk.learn(None, None);
         assert_eq!(talk.context_id.as_deref(), Some("c1"));
+        talk.learn(None, Some(("t2", &State::InputRequired)));
+        assert_eq!(talk.complete(Ids::default()), ids(Some("c1"), Some("t2")));
         talk.learn(Some("c2"), None);
         assert_eq!(talk.complete(Ids::default()), ids(Some("c2"), None));
         assert_eq!(talk.complete(ids(None, Some("t1"))), ids(Some("c1"), Some("t1")));

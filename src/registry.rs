@@ -9,7 +9,7 @@ use crate::contexts::Conversation;
 use crate::health::Health;
 use crate::history::History;
 use crate::io::Headers;
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::table::Table;
 use crate::time::Instant;
 use crate::url::{Origin, Url};
@@ -44,6 +44,23 @@ pub struct Profile {
     pub foreign: bool,
     /// what the user should know
     pub notes: Vec<String>,
+}
+
+impl Profile {
+    /// What was found out about an agent that has no card.
+    #[must_use]
+    pub fn without_card(interface: Interface) -> Self {
+        let mut summary = Object::new();
+        summary.string("protocol_version", interface.dialect.version()).string("transport", interface.dialect.transport());
+        Self {
+            summary: summary.finish(),
+            interface: Some(interface),
+            offered: Vec::new(),
+            streaming: false,
+            foreign: false,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// A registered agent.

@@ -80,8 +80,8 @@ impl Cards {
     }
 
     /// The profile of a URL, to learn more about it.
-    pub fn get_mut(&mut self, url: &Url) -> Option<&mut Profile> {
-        self.known.get_mut(url)?.1.as_mut()
+    pub fn get_mut(&mut self, url: &Url) -> Option<&mut Option<Profile>> {
+        self.known.get_mut(url).map(|(_, profile)| profile)
     }
 
     /// Keeps a profile; the oldest one makes room.

@@ -5,7 +5,7 @@ use alloc::format;
 
 use super::discovery::{Discovery, Search};
 use super::target::Target;
-use super::{Ended, Run, Work};
+use super::{Ended, Run, Work, fault};
 use crate::exchange::Report;
 use crate::io::{Deadline, ExchangeId, Reason};
 use crate::json::Object;
@@ -46,8 +46,15 @@ impl ReadCard {
         let found = match search {
             Search::Going => return None,
             Search::Found(found) => found,
-            Search::NotFound(why) => return Some(Err(self.error(&why))),
+            Search::NotFound(why) => {
+                let answered = self.discovery.answered(run);
+                if answered || self.discovery.verdict().code == Code::Unreachable {
+                    self.target.heard(run, answered);
+                }
+                return Some(Err(self.error(&why)));
+            }
         };
+        self.target.heard(run, true);
         match &self.target.alias {
             Some((alias, registration)) => {
                 if let Some(agent) = run.scope.registry.same(alias, *registration) {
@@ -72,11 +79,17 @@ impl ReadCard {
 
     /// The error tells apart an agent that cannot be reached and one that has no card.
     fn error(&self, why: &str) -> ToolError {
-        let (code, what) = self.discovery.verdict();
-        let message = format!("the card of {} could not be read: {why}", self.target.label);
-        let error = ToolError::new(code, message);
-        match what {
-            Some(status) => error.with_integer("status", status),
+        let verdict = self.discovery.verdict();
+        let mut message = format!("the card of {} could not be read: {why}", self.target.label);
+        if let Some(wait_ms) = verdict.retry_after_ms {
+            message = format!("{message}; retry after {}", fault::duration(wait_ms));
+        }
+        let mut error = ToolError::new(verdict.code, message);
+        if let Some(status) = verdict.status {
+            error = error.with_integer("status", status);
+        }
+        match verdict.retry_after_ms {
+            Some(wait_ms) => error.with_integer("retry_after_ms", wait_ms),
             None => error,
         }
     }
@@ -93,7 +106,9 @@ impl ReadCard {
             return None;
         }
         let message = format!("the card of {} did not come in time: {}", self.target.label, self.discovery.so_far());
+        let answered = self.discovery.answered(run);
         self.stop(run);
+        self.target.heard(run, answered);
         Some(Err(ToolError::new(Code::Timeout, message)))
     }
 

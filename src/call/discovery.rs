@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Run;
 use super::target::Target;
+use super::{Run, fault};
 use crate::a2a::{self, Card};
 use crate::exchange::{Failure, Plan, Report, Want};
 use crate::io::{ExchangeId, Method};
@@ -21,7 +21,30 @@ pub struct Discovery {
     left: VecDeque<Url>,
     asked: Option<(ExchangeId, Url)>,
     tried: Vec<String>,
-    verdict: (Code, Option<u16>),
+    verdict: Verdict,
+    answered: bool,
+}
+
+/// Why no card was found: of what went wrong at each place, what tells most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// the code of the error
+    pub code: Code,
+    /// the HTTP status
+    pub status: Option<u16>,
+    /// how long the agent asks to be left alone
+    pub retry_after_ms: Option<u64>,
+}
+
+impl Verdict {
+    const fn of(code: Code) -> Self {
+        Self { code, status: None, retry_after_ms: None }
+    }
+
+    /// Whether it says no more than that nothing is there.
+    fn is_absence(self) -> bool {
+        matches!(self.status, Some(404 | 405 | 410)) || self.code == Code::ProtocolError
+    }
 }
 
 /// A card that was found, and where.
@@ -50,7 +73,8 @@ impl Discovery {
     /// Starts a search.
     pub fn start(run: &mut Run<'_>, target: Target) -> (Self, Search) {
         let left = a2a::card_candidates(&target.url).into();
-        let mut discovery = Self { target, left, asked: None, tried: Vec::new(), verdict: (Code::ProtocolError, None) };
+        let mut discovery =
+            Self { target, left, asked: None, tried: Vec::new(), verdict: Verdict::of(Code::ProtocolError), answered: false };
         let search = discovery.next(run);
         (discovery, search)
     }
@@ -75,7 +99,7 @@ impl Discovery {
                     return Search::Going;
                 }
                 Err(failure) => {
-                    self.verdict = verdict(&failure);
+                    self.judge(verdict(&failure));
                     self.tried.push(describe(&failure));
                     self.left.clear();
                 }
@@ -99,28 +123,32 @@ impl Discovery {
         let path = asked.path().to_string();
         Some(match report {
             Report::Reply(reply) => {
+                self.answered = true;
                 if !(200..300).contains(&reply.status) {
-                    self.verdict = (Code::HttpStatus, Some(reply.status));
+                    let code = if reply.status == 429 { Code::RateLimited } else { Code::HttpStatus };
+                    let retry_after_ms = fault::silence_ms(run, &self.target, &reply);
+                    self.judge(Verdict { code, status: Some(reply.status), retry_after_ms });
                     self.tried.push(format!("{path} answered {}", reply.status));
                     return Some(self.next(run));
                 }
                 match Card::read(&String::from_utf8_lossy(&reply.body), run.ground.config.limits.depth()) {
                     Ok(card) => Search::Found(alloc::boxed::Box::new(self.found(card, reply.url))),
                     Err(fault) => {
-                        self.verdict = (Code::ProtocolError, None);
+                        self.judge(Verdict::of(Code::ProtocolError));
                         self.tried.push(format!("{path} is no card: {fault}"));
                         self.next(run)
                     }
                 }
             }
             Report::Failed(failure) => {
+                self.answered |= !matches!(failure, Failure::Transport { answered: false, .. });
                 if let Failure::Transport { cause, .. } = &failure {
                     // Where nobody listens for one path, nobody listens for the others.
                     if cause.unsent() {
                         self.left.clear();
                     }
                 }
-                self.verdict = verdict(&failure);
+                self.judge(verdict(&failure));
                 self.tried.push(format!("{path} {}", describe(&failure)));
                 self.next(run)
             }
@@ -141,10 +169,30 @@ impl Discovery {
         format!("no agent card: {}", tried.join("; "))
     }
 
-    /// The code of the last thing that went wrong, and its HTTP status.
+    fn judge(&mut self, verdict: Verdict) {
+        if self.verdict.is_absence() || !verdict.is_absence() {
+            self.verdict = verdict;
+        }
+    }
+
+    /// Why no card was found.
     #[must_use]
-    pub const fn verdict(&self) -> (Code, Option<u16>) {
+    pub const fn verdict(&self) -> Verdict {
         self.verdict
+    }
+
+    /// Whether the agent answered at all, if only with an error.
+    #[must_use]
+    pub fn answered(&self, run: &Run<'_>) -> bool {
+        self.answered || self.asked.as_ref().is_some_and(|(exchange, _)| run.exchanges.answered(*exchange))
+    }
+
+    /// Keeps what came of the search for an agent called by URL; an agent that could not be reached may have a card.
+    pub fn keep(&self, run: &mut Run<'_>, profile: Option<&Profile>) {
+        if profile.is_some() || self.answered {
+            let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
+            run.scope.cards.put(&self.target.url, now, profile.cloned(), limit);
+        }
     }
 
     /// Stops the search.
@@ -179,12 +227,12 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
     }
 }
 
-fn verdict(failure: &Failure) -> (Code, Option<u16>) {
+fn verdict(failure: &Failure) -> Verdict {
     match failure {
-        Failure::Transport { .. } => (Code::Unreachable, None),
-        Failure::TooLarge(_) => (Code::TooLarge, None),
-        Failure::Redirect { status, .. } => (Code::HttpStatus, Some(*status)),
-        Failure::Blocked(_) => (Code::Blocked, None),
+        Failure::Transport { .. } => Verdict::of(Code::Unreachable),
+        Failure::TooLarge(_) => Verdict::of(Code::TooLarge),
+        Failure::Redirect { status, .. } => Verdict { status: Some(*status), ..Verdict::of(Code::HttpStatus) },
+        Failure::Blocked(_) => Verdict::of(Code::Blocked),
     }
 }
 

@@ -64,9 +64,6 @@ impl Route {
 
     /// After an answer: the dialect is no guess any more, and one that was found out is remembered.
     pub fn learn(&mut self, run: &mut Run<'_>, target: &Target) {
-        if self.interface.declared {
-            return;
-        }
         self.interface.declared = true;
         if self.downgraded {
             target.learn(run, &self.interface);

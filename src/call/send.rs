@@ -170,10 +170,8 @@ impl Send {
             Search::Found(found) => Some(found.profile),
             Search::NotFound(_) => None,
         };
-        let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
-        let answered = self.discovery.take().is_some_and(|discovery| discovery.verdict().0 != Code::Unreachable);
-        if profile.is_some() || answered {
-            run.scope.cards.put(&self.target.url, now, profile.clone(), limit);
+        if let Some(discovery) = self.discovery.take() {
+            discovery.keep(run, profile.as_ref());
         }
         self.begin(run, profile.as_ref())
     }
@@ -210,6 +208,10 @@ impl Send {
                 return Some(self.fail(run, ToolError::new(Code::InvalidArgument, message)));
             }
         };
+        if !encoded.lost.is_empty() {
+            let (version, lost) = (interface.dialect.version(), encoded.lost.join(", "));
+            run.log(Level::Warning, &format!("A2A {version} has no place for {lost}: {} does not get that", self.target.label));
+        }
         let encoded = if self.state == State::Resuming && self.other_method { encoded.with_other_method() } else { encoded };
         match run.start(self.target.plan(encoded, want)) {
             Ok(exchange) => {
@@ -263,11 +265,11 @@ impl Send {
         match self.decode(run, reply) {
             Ok(a2a::Reply::Task(task)) => {
                 self.learn_dialect(run);
-                self.apply(run, Event::Task(task)).or_else(|| self.settle(run))
+                self.apply(run, Event::Task(task)).or_else(|| self.settle(run, reply))
             }
             Ok(a2a::Reply::Message(message)) => {
                 self.learn_dialect(run);
-                self.apply(run, Event::Message(message)).or_else(|| self.settle(run))
+                self.apply(run, Event::Message(message)).or_else(|| self.settle(run, reply))
             }
             Ok(a2a::Reply::Empty) if self.state == State::Resuming => self.wait(run, Happening::ResumeRefused, None),
             Ok(a2a::Reply::Empty) => {
@@ -371,11 +373,17 @@ impl Send {
     }
 
     /// After a whole answer: is it the end, or does the task go on?
-    fn settle(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+    fn settle(&mut self, run: &mut Run<'_>, reply: &Reply) -> Option<Ended> {
         if self.is_settled() {
             return Some(self.finish(run));
         }
-        self.wait(run, Happening::Running, None)
+        if self.task_id().is_none() {
+            let message =
+                format!("{} answered with a task that goes on and has no id, so that it cannot be read", self.target.label);
+            return Some(self.fail(run, ToolError::new(Code::ProtocolError, message)));
+        }
+        let asked_ms = fault::asked_ms(run, reply);
+        self.wait(run, Happening::Running, asked_ms)
     }
 
     /// Whether there is an answer: a message, or a task that ended or waits.
@@ -453,6 +461,11 @@ impl Send {
         let task = self.assembly.task();
         let message = self.assembly.message();
         let context = message.and_then(|message| message.context_id.as_deref()).or_else(|| task?.context_id.as_deref());
+        // A task without a context belongs to the conversation that the message went out with.
+        if context.is_none() && self.request.message.context_id != agent.conversation.context_id {
+            return;
+        }
+        let task = task.filter(|task| !task.id.is_empty());
         agent.conversation.learn(context, task.map(|task| (task.id.as_str(), &task.status.state)));
     }
 

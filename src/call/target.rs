@@ -103,14 +103,16 @@ impl Target {
         }
     }
 
-    /// Remembers the dialect that an agent turned out to speak.
+    /// Remembers the dialect that an agent turned out to speak, without a card or in spite of it.
     pub fn learn(&self, run: &mut Run<'_>, interface: &Interface) {
         let profile = match &self.alias {
-            Some((alias, registration)) => run.scope.registry.same(alias, *registration).and_then(|agent| agent.profile.as_mut()),
+            Some((alias, registration)) => run.scope.registry.same(alias, *registration).map(|agent| &mut agent.profile),
             None => run.scope.cards.get_mut(&self.url),
         };
-        if let Some(known) = profile.and_then(|profile| profile.interface.as_mut()) {
-            *known = interface.clone();
+        match profile {
+            Some(Some(profile)) => profile.interface = Some(interface.clone()),
+            Some(none) => *none = Some(Profile::without_card(interface.clone())),
+            None => {}
         }
     }
 

@@ -79,10 +79,8 @@ impl TaskCall {
             Search::Found(found) => Some(found.profile),
             Search::NotFound(_) => None,
         };
-        self.discovery = None;
-        if profile.is_some() {
-            let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
-            run.scope.cards.put(&self.target.url, now, profile.clone(), limit);
+        if let Some(discovery) = self.discovery.take() {
+            discovery.keep(run, profile.as_ref());
         }
         self.begin(run, profile.as_ref())
     }

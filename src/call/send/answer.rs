@@ -37,7 +37,10 @@ impl Send {
         if !partial.is_empty() {
             error.items.push(format!("received so far: {partial}"));
         }
-        error.with("task_id", Json::string(&task.id)).with_received("task", task.to_json())
+        if !task.id.is_empty() {
+            error = error.with("task_id", Json::string(&task.id));
+        }
+        error.with_received("task", task.to_json())
     }
 }
 
@@ -114,7 +117,8 @@ pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
 }
 
 fn items(task: &Task) -> Vec<String> {
-    let mut items = alloc::vec![format!("state: {}", task.status.state.kebab()), format!("task_id: {}", task.id)];
+    let mut items = alloc::vec![format!("state: {}", task.status.state.kebab())];
+    items.extend(Some(&task.id).filter(|id| !id.is_empty()).map(|id| format!("task_id: {id}")));
     items.extend(task.context_id.as_ref().map(|context| format!("context_id: {}", context)));
     items
 }

@@ -73,9 +73,9 @@ impl Send {
             Ok(a2a::Reply::Task(task)) => {
                 self.reading.failures = 0;
                 self.reading.refusals = 0;
-                self.taken(run, Event::Task(task))
+                self.taken(run, &reply, Event::Task(task))
             }
-            Ok(a2a::Reply::Message(message)) => self.taken(run, Event::Message(message)),
+            Ok(a2a::Reply::Message(message)) => self.taken(run, &reply, Event::Message(message)),
             Ok(a2a::Reply::Empty) => {
                 self.unread(run, &reply, &Fault::Protocol("a reading of a task was answered without a task".into()))
             }
@@ -83,7 +83,7 @@ impl Send {
         }
     }
 
-    fn taken(&mut self, run: &mut Run<'_>, event: Event) -> Option<Ended> {
+    fn taken(&mut self, run: &mut Run<'_>, reply: &Reply, event: Event) -> Option<Ended> {
         let polling = self.state == State::Polling;
         let told = run.caller.progress;
         if let Some(ended) = self.apply(run, event) {
@@ -98,7 +98,8 @@ impl Send {
                 let state = self.assembly.task().map_or("unknown".into(), |task| task.status.state.kebab());
                 run.progress(&format!("still {state} (reading {})", self.reading.count));
             }
-            return self.wait(run, Happening::Running, None);
+            let asked_ms = fault::asked_ms(run, reply);
+            return self.wait(run, Happening::Running, asked_ms);
         }
         self.resume(run)
     }

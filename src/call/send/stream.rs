@@ -163,13 +163,13 @@ impl Send {
         if self.state == State::Ended {
             return None;
         }
-        if self.assembly.task().is_none() {
+        if self.task_id().is_none() {
             let error = match failure {
                 Some(failure) => fault::failure(&self.target.label, failure),
                 None => ToolError::new(
                     Code::ProtocolError,
                     format!(
-                        "{} ended its stream before the first event; the message may have arrived and was not sent again",
+                        "{} ended its stream before an event that names a task; the message may have arrived and was not sent again",
                         self.target.label
                     ),
                 ),

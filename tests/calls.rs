@@ -1,0 +1,349 @@
+//! Calls to agents that keep the rules loosely: what the gateway makes of their answers, and what it remembers.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use narrows::config::Config;
+use narrows::gateway::{Gateway, Genesis};
+use narrows::io::{Cause, ExchangeId, Input, Output, PeerId, Request};
+use narrows::json;
+use narrows::time::{Instant, WallTime};
+
+const PEER: PeerId = PeerId(1);
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// A gateway, its clock, what it asked for and what it said.
+struct World {
+    gateway: Gateway,
+    now_ms: u64,
+    asked: Vec<(ExchangeId, Request)>,
+    said: Vec<String>,
+}
+
+impl World {
+    fn new(config: &str) -> Self {
+        let genesis = Genesis { seed: [7; 32], now: Instant::from_ms(0), unix_ms: WallTime(1_800_000_000_000) };
+        let gateway = Gateway::new(genesis, Config::from_json(config).unwrap());
+        let mut world = Self { gateway, now_ms: 0, asked: Vec::new(), said: Vec::new() };
+        world.input(Input::Open { peer: PEER, scope: "s".into() });
+        world
+    }
+
+    fn input(&mut self, input: Input) {
+        self.gateway.handle_input(Instant::from_ms(self.now_ms), input).unwrap();
+        while let Some(output) = self.gateway.poll_output() {
+            match output {
+                Output::Fetch { exchange, request } => self.asked.push((exchange, request)),
+                Output::Message { text, .. } => self.said.push(text),
+                Output::Abort { .. } | Output::Notice(_) => {}
+            }
+        }
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now_ms += ms;
+        self.input(Input::Tick);
+    }
+
+    fn call(&mut self, tool: &str, arguments: &str) {
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#);
+        self.input(Input::Message { peer: PEER, text });
+    }
+
+    /// The answer to the last call; it must be there.
+    fn answer(&mut self) -> String {
+        let answer = self.said.pop().expect("an answer");
+        self.said.clear();
+        answer
+    }
+
+    /// The request that waits for an answer; it must be the only one.
+    fn request(&mut self) -> (ExchangeId, Request) {
+        assert_eq!(self.asked.len(), 1, "{:?}", self.asked);
+        self.asked.pop().unwrap()
+    }
+
+    fn head(&mut self, exchange: ExchangeId, status: u16, kind: &str, retry_after: Option<&str>) {
+        let mut headers = vec![("Content-Type".into(), kind.into())];
+        headers.extend(retry_after.map(|value| ("Retry-After".into(), value.into())));
+        self.input(Input::Head { exchange, status, headers });
+    }
+
+    fn reply(&mut self, status: u16, body: &str) -> Request {
+        self.reply_with(status, body, None)
+    }
+
+    fn reply_with(&mut self, status: u16, body: &str, retry_after: Option<&str>) -> Request {
+        let (exchange, request) = self.request();
+        self.head(exchange, status, JSON, retry_after);
+        self.input(Input::Body { exchange, bytes: body.into() });
+        self.input(Input::End { exchange });
+        request
+    }
+
+    fn fail(&mut self, cause: Cause) {
+        let (exchange, _) = self.request();
+        self.input(Input::Failed { exchange, cause, detail: String::new() });
+    }
+
+    /// Connects `a`, with a card or without one.
+    fn connect(&mut self, card: Option<&str>) {
+        self.call("connect_agent", r#"{"alias":"a","agent_url":"https://a.test"}"#);
+        match card {
+            Some(card) => drop(self.reply(200, card)),
+            None => (0..3).for_each(|_| drop(self.reply(404, ""))),
+        }
+        assert!(!self.answer().contains("isError"));
+    }
+
+    fn send(&mut self) {
+        self.call("send_message", r#"{"agent":"a","message":"hi"}"#);
+    }
+
+    fn health(&mut self) -> String {
+        self.call("list_agents", "{}");
+        string(&self.answer(), &["result", "structuredContent", "agents", "0", "health"])
+    }
+}
+
+fn result(value: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"result":{value}}}"#)
+}
+
+/// The value at a path of names and indices.
+fn at(text: &str, path: &[&str]) -> Option<String> {
+    let Some((first, rest)) = path.split_first() else { return Some(text.into()) };
+    let raw = json::parse(text, 128).ok()?;
+    let inner = match json::elements(raw) {
+        Some(elements) => elements.get(first.parse::<usize>().ok()?).copied()?,
+        None => json::members(raw)?.get(first)?,
+    };
+    at(inner.get(), rest)
+}
+
+fn string(text: &str, path: &[&str]) -> String {
+    json::string(json::parse(&at(text, path).unwrap_or_else(|| panic!("no {path:?} in {text}")), 128).unwrap()).unwrap()
+}
+
+fn code(answer: &str) -> String {
+    string(answer, &["result", "structuredContent", "error", "code"])
+}
+
+fn method(request: &Request) -> String {
+    string(request.body.as_deref().unwrap(), &["method"])
+}
+
+const OLD: &str = r#"{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"yes"}]}"#;
+const UNKNOWN_METHOD: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}"#;
+const PLAIN_CARD: &str =
+    r#"{"name":"A","capabilities":{},"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#;
+const STREAMING_CARD: &str = r#"{"name":"A","capabilities":{"streaming":true},"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#;
+const WORKING: &str = r#"{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}"#;
+
+#[test]
+fn a_version_that_was_found_out_without_a_card_is_remembered() {
+    let mut world = World::new("{}");
+    world.connect(None);
+    world.send();
+    assert_eq!(method(&world.reply(200, UNKNOWN_METHOD)), "SendMessage");
+    assert_eq!(method(&world.reply(200, &result(OLD))), "message/send");
+    world.answer();
+    world.send();
+    assert_eq!(method(&world.reply(200, &result(OLD))), "message/send");
+}
+
+#[test]
+fn a_version_that_was_found_out_at_a_url_is_remembered() {
+    let mut world = World::new("{}");
+    world.call("get_task", r#"{"agent":"https://a.test","task_id":"t"}"#);
+    (0..3).for_each(|_| drop(world.reply(404, "")));
+    assert_eq!(method(&world.reply(200, UNKNOWN_METHOD)), "GetTask");
+    let task = result(r#"{"kind":"task","id":"t","status":{"state":"working"}}"#);
+    assert_eq!(method(&world.reply(200, &task)), "tasks/get");
+    world.answer();
+    world.call("get_task", r#"{"agent":"https://a.test","task_id":"t"}"#);
+    assert_eq!(method(&world.reply(200, &task)), "tasks/get");
+}
+
+#[test]
+fn a_version_that_the_card_is_wrong_about_is_remembered() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.send();
+    world.reply(200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32009,"message":"Version not supported"}}"#);
+    assert_eq!(method(&world.reply(200, &result(OLD))), "message/send");
+    world.answer();
+    world.send();
+    assert_eq!(method(&world.reply(200, &result(OLD))), "message/send");
+}
+
+#[test]
+fn an_agent_that_began_to_answer_is_not_unreachable() {
+    let mut world = World::new(r#"{"health":{"failure_threshold":1}}"#);
+    world.connect(Some(STREAMING_CARD));
+    world.send();
+    let (exchange, _) = world.request();
+    world.head(exchange, 200, EVENTS, None);
+    world.input(Input::Body { exchange, bytes: b": here\n\n".to_vec() });
+    world.wait(60_000);
+    assert_eq!(code(&world.answer()), "timeout");
+    assert_eq!(world.health(), "healthy");
+    world.send();
+    world.request();
+    world.wait(60_000);
+    assert_eq!(code(&world.answer()), "timeout");
+    assert_eq!(world.health(), "unhealthy");
+}
+
+#[test]
+fn reading_a_card_counts_for_health() {
+    let mut world = World::new(r#"{"health":{"failure_threshold":1}}"#);
+    world.connect(Some(PLAIN_CARD));
+    world.call("get_agent_card", r#"{"agent":"a"}"#);
+    world.fail(Cause::Refused);
+    assert_eq!(code(&world.answer()), "unreachable");
+    assert_eq!(world.health(), "unhealthy");
+    world.call("get_agent_card", r#"{"agent":"a"}"#);
+    world.reply(200, PLAIN_CARD);
+    world.answer();
+    assert_eq!(world.health(), "healthy");
+}
+
+#[test]
+fn the_most_telling_answer_of_a_card_search_is_reported() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.call("get_agent_card", r#"{"agent":"a"}"#);
+    world.reply(401, "");
+    world.reply(404, "");
+    world.reply(200, "<html>");
+    let answer = world.answer();
+    assert_eq!(code(&answer), "http_status");
+    assert_eq!(at(&answer, &["result", "structuredContent", "error", "status"]).as_deref(), Some("401"));
+}
+
+#[test]
+fn a_card_that_is_asked_for_too_often_closes_the_bucket() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.call("get_agent_card", r#"{"agent":"a"}"#);
+    world.reply_with(429, "", Some("2"));
+    world.reply(404, "");
+    world.reply(404, "");
+    let answer = world.answer();
+    assert_eq!(code(&answer), "rate_limited");
+    assert_eq!(at(&answer, &["result", "structuredContent", "error", "retry_after_ms"]).as_deref(), Some("2000"));
+    world.send();
+    assert_eq!(code(&world.answer()), "rate_limited");
+    world.wait(2000);
+    world.send();
+    world.request();
+}
+
+#[test]
+fn a_running_task_is_read_when_the_agent_asks_for_it() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.send();
+    world.reply_with(200, &result(WORKING), Some("3"));
+    world.wait(2999);
+    assert!(world.asked.is_empty());
+    world.wait(1);
+    world.reply_with(200, &result(WORKING), Some("20"));
+    world.wait(19_999);
+    assert!(world.asked.is_empty());
+    world.wait(1);
+    world.reply_with(429, "", Some("4"));
+    // Other sends wait too, this call goes on.
+    let text = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"x"}}}"#;
+    world.input(Input::Message { peer: PEER, text: text.into() });
+    assert_eq!(code(&world.answer()), "rate_limited");
+    world.wait(4000);
+    assert_eq!(method(&world.request().1), "GetTask");
+}
+
+#[test]
+fn a_task_without_an_id_is_not_asked_for() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.send();
+    world.reply(200, &result(r#"{"task":{"status":{"state":"TASK_STATE_WORKING"}}}"#));
+    assert_eq!(code(&world.answer()), "protocol_error");
+
+    let mut world = World::new("{}");
+    world.connect(Some(STREAMING_CARD));
+    world.send();
+    let (exchange, _) = world.request();
+    world.head(exchange, 200, EVENTS, None);
+    let event = r#"{"result":{"artifactUpdate":{"artifact":{"artifactId":"x","parts":[{"text":"half"}]}}}}"#;
+    world.input(Input::Body { exchange, bytes: format!("data: {event}\n\n").into() });
+    world.input(Input::Failed { exchange, cause: Cause::Reset, detail: String::new() });
+    let answer = world.answer();
+    assert_eq!(code(&answer), "unreachable");
+    assert!(answer.contains("half") && !answer.contains("task_id"), "{answer}");
+
+    world.send();
+    let (exchange, _) = world.request();
+    world.head(exchange, 200, EVENTS, None);
+    let event = r#"{"result":{"statusUpdate":{"status":{"state":"TASK_STATE_COMPLETED"}}}}"#;
+    world.input(Input::Body { exchange, bytes: format!("data: {event}\n\n").into() });
+    world.input(Input::End { exchange });
+    assert!(world.answer().contains("state: completed"));
+    assert!(world.asked.is_empty());
+}
+
+#[test]
+fn a_task_without_a_context_belongs_to_the_conversation_it_answers() {
+    let waiting = result(r#"{"task":{"id":"t","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#);
+    let ids = |request: &Request| {
+        let body = request.body.as_deref().unwrap();
+        ["taskId", "contextId"].map(|name| at(body, &["params", "message", name]).unwrap_or_default())
+    };
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.send();
+    world.reply(200, &waiting);
+    world.answer();
+    world.send();
+    assert_eq!(ids(&world.reply(200, &result(WORKING.replace("WORKING", "COMPLETED").as_str()))), ["\"t\"", ""]);
+    world.answer();
+    world.call("send_message", r#"{"agent":"a","message":"hi","context_id":"other"}"#);
+    world.reply(200, &waiting);
+    world.answer();
+    world.send();
+    assert_eq!(ids(&world.request().1), ["", "\"c\""]);
+}
+
+#[test]
+fn sends_that_nobody_waits_for_are_bounded() {
+    let mut world = World::new(r#"{"limits":{"calls_per_peer":2}}"#);
+    world.connect(Some(PLAIN_CARD));
+    let dispatch = |world: &mut World| {
+        world.call("send_message", r#"{"agent":"a","message":"hi","async":true}"#);
+        world.answer()
+    };
+    assert!(dispatch(&mut world).contains("dispatched"));
+    assert!(dispatch(&mut world).contains("dispatched"));
+    assert_eq!(code(&dispatch(&mut world)), "busy");
+    world.call("broadcast_message", r#"{"aliases":["a"],"message":"hi","async":true}"#);
+    assert_eq!(string(&world.answer(), &["result", "structuredContent", "results", "a", "error", "code"]), "busy");
+    world.call("check_inbox", "{}");
+    assert!(!world.answer().contains("isError"));
+    assert_eq!(world.asked.len(), 2);
+}
+
+#[test]
+fn what_an_older_version_has_no_place_for_is_told() {
+    let mut world = World::new("{}");
+    world.input(Input::Message {
+        peer: PEER,
+        text: r#"{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"warning"}}"#.into(),
+    });
+    world.connect(Some(r#"{"name":"A","capabilities":{},"url":"https://a.test/","protocolVersion":"0.3.0"}"#));
+    world.call("send_message", r#"{"agent":"a","parts":[{"text":"x","media_type":"text/markdown"}]}"#);
+    assert!(
+        world.said[0].contains("notifications/message") && world.said[0].contains("parts[0]: media_type"),
+        "{:?}",
+        world.said
+    );
+}
