@@ -347,3 +347,23 @@ fn what_an_older_version_has_no_place_for_is_told() {
         world.said
     );
 }
+
+#[test]
+fn what_was_received_outlives_the_agent() {
+    let mut world = World::new("{}");
+    for tool in [
+        "send_message\",\"arguments\":{\"agent\":\"a\",\"message\":\"x\"}",
+        "broadcast_message\",\"arguments\":{\"aliases\":[\"a\"],\"message\":\"x\"}",
+    ] {
+        world.connect(Some(STREAMING_CARD));
+        let text = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"{tool}}}}}"#);
+        world.input(Input::Message { peer: PEER, text });
+        let (exchange, _) = world.request();
+        world.head(exchange, 200, EVENTS, None);
+        world.input(Input::Body { exchange, bytes: format!("data: {}\n\n", result(WORKING)).into() });
+        world.call("disconnect_agent", r#"{"alias":"a"}"#);
+        let ended = world.said.iter().find(|text| text.contains("\"id\":2")).expect("an answer");
+        assert!(ended.contains("\"code\":\"canceled\"") && ended.contains("\"task\":{\"id\":\"t\""), "{ended}");
+        world.said.clear();
+    }
+}
