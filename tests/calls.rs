@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use narrows::config::Config;
-use narrows::gateway::{Gateway, Genesis};
+use narrows::gateway::{Gateway, Genesis, Secrets};
 use narrows::io::{Cause, ExchangeId, Input, Output, PeerId, Request};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
@@ -366,4 +366,17 @@ fn what_was_received_outlives_the_agent() {
         assert!(ended.contains("\"code\":\"canceled\"") && ended.contains("\"task\":{\"id\":\"t\""), "{ended}");
         world.said.clear();
     }
+}
+
+#[test]
+fn a_snapshot_while_a_configured_agent_is_being_connected_is_restored() {
+    let config = r#"{"external_agents":[{"name":"a","url":"https://a.test"}]}"#;
+    let world = World::new(config);
+    assert_eq!(world.asked.len(), 1);
+    let pieces = world.gateway.snapshot(Secrets::Keep);
+    let genesis = Genesis { seed: [8; 32], now: Instant::from_ms(0), unix_ms: WallTime(1_800_000_000_000) };
+    let gateway = Gateway::restore(genesis, Config::from_json(config).unwrap(), &pieces).unwrap();
+    let mut world = World { gateway, now_ms: 0, asked: Vec::new(), said: Vec::new() };
+    world.send();
+    assert_eq!(method(&world.request().1), "SendMessage");
 }

@@ -179,6 +179,8 @@ class Exchange {
 
   #answered(response) {
     this.#response = response;
+    // Three digits, the first of them not 0 (RFC 9110 §15); the parser takes less.
+    if (response.statusCode < 100) return this.#fail(protocolError("the status is no HTTP status"));
     const coding = contentCoding(response.headers["content-encoding"]);
     response.on("error", (error) => this.#fail(error));
     this.#report.head(response.statusCode, headersOf(response, coding));

@@ -194,6 +194,7 @@ test("a body shorter than promised is a protocol failure, a broken stream a rese
     socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", () => setTimeout(() => socket.resetAndDestroy(), 20)),
   );
   const open = await tcpServer(t, (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nwhole"));
+  const none = await tcpServer(t, (socket) => socket.write("HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n"));
   const of = async (url) => {
     const { status, body, cause, ended } = await round(http, { url });
     return { status, body, cause, ended };
@@ -201,6 +202,7 @@ test("a body shorter than promised is a protocol failure, a broken stream a rese
   assert.deepEqual(await of(short), { status: 200, body: "half", cause: "protocol", ended: undefined });
   assert.deepEqual(await of(cut), { status: 200, body: "half", cause: "reset", ended: undefined });
   assert.equal((await of(bad)).cause, "protocol");
+  assert.deepEqual(await of(none), { status: undefined, body: "", cause: "protocol", ended: undefined });
   assert.deepEqual(await of(rude), { status: 200, body: "half", cause: "reset", ended: undefined });
   assert.deepEqual(await of(open), { status: 200, body: "whole", cause: undefined, ended: true });
 });
