@@ -79,8 +79,7 @@ pub(super) fn password(credential: &str) -> Option<String> {
 }
 
 /// How a secret may be spelled where it is quoted: in JSON text that is itself a string, as the writers of common
-/// languages escape it there, in a URL with digits of either case, and in base64 of either alphabet, whatever stands
-/// before and after it.
+/// languages escape it there, and in a URL with digits of either case.
 pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
     let mut quoted = String::new();
     json::write_string(&mut quoted, secret);
@@ -97,7 +96,7 @@ pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
         .zip(&spellings)
         .map(|(at, spelling)| spelling != secret && !spellings.iter().take(at).any(|known| known == spelling))
         .collect();
-    spellings.into_iter().zip(differs).filter_map(|(spelling, differs)| differs.then_some(spelling)).chain(in_base64(secret))
+    spellings.into_iter().zip(differs).filter_map(|(spelling, differs)| differs.then_some(spelling))
 }
 
 /// The text with some characters written by number.
@@ -114,19 +113,4 @@ fn in_lower_case(encoded: &str) -> String {
         if digit { char.to_ascii_lowercase() } else { char }
     });
     lower.collect()
-}
-
-/// The characters that a secret alone decides in base64 text (RFC 4648 §4, §5), at each of the three places of a group
-/// where it may begin.
-fn in_base64(secret: &str) -> impl Iterator<Item = String> {
-    (0..3).flat_map(move |before| {
-        let mut bytes = alloc::vec![0; before];
-        bytes.extend_from_slice(secret.as_bytes());
-        let text = STANDARD.encode(&bytes);
-        // Each character holds six bits: those that a neighbour shares are left out.
-        let own = text.get((before * 8).div_ceil(6)..bytes.len() * 8 / 6).unwrap_or_default().to_owned();
-        let url_safe = own.replace('+', "-").replace('/', "_");
-        let differs = url_safe != own;
-        [Some(own), differs.then_some(url_safe)].into_iter().flatten()
-    })
 }

@@ -88,22 +88,10 @@ fn spellings_in_urls_and_in_quoted_json_are_replaced() {
 }
 
 #[test]
-fn lower_case_digits_and_base64_are_replaced() {
-    use base64::Engine;
-    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-    let key = "s3cr3t-Zx91/v?lue>>~~??";
+fn digits_of_either_case_are_replaced() {
     let secrets = secrets(&[("Authorization", "Bearer s3cr3t-Zx91/v?lue>>~~??")]);
-    assert_eq!(secrets.redact("t=s3cr3t-Zx91%2fv%3flue%3e%3e~~%3f%3f&x".into()), "t=[redacted]&x");
-    for before in ["", "B", "Be", "Bearer ", "user:name "] {
-        for after in ["", "é", "ab", "abc"] {
-            let whole = format!("{before}{key}{after}");
-            for text in [STANDARD.encode(&whole), URL_SAFE_NO_PAD.encode(&whole)] {
-                let redacted = secrets.redact(format!("got {text}."));
-                // What is left are the characters that hold what stood around it.
-                assert!(redacted.contains("[redacted]"), "{whole}: {redacted}");
-                assert!(redacted.len() <= "got [redacted].".len() + (before.len() + after.len()) * 4 / 3 + 6, "{redacted}");
-            }
-        }
+    for text in ["t=s3cr3t-Zx91%2fv%3flue%3e%3e~~%3f%3f&x", "t=s3cr3t-Zx91%2Fv%3Flue%3E%3E~~%3F%3F&x"] {
+        assert_eq!(secrets.redact(text.into()), "t=[redacted]&x");
     }
 }
 
