@@ -141,7 +141,7 @@ impl Broadcast {
         }
         let mut out = Object::new();
         out.json("results", &results.finish()).integer("succeeded", succeeded).integer("failed", failed);
-        let text = format!("{succeeded} of {} agents answered.\n{}", succeeded + failed, lines.join("\n"));
+        let text = format!("Answered: {succeeded} of {}.\n{}", succeeded + failed, lines.join("\n"));
         let mut result = ToolResult::new(text, out);
         result.is_error = succeeded == 0;
         Some(Ok(result))

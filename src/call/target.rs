@@ -48,7 +48,7 @@ impl Target {
         }
         match Url::parse(argument) {
             Ok(url) => Ok(Self { label: format!("agent {}", url.as_str()), alias: None, url, credentials: None }),
-            Err(fault) => Err(ToolError::new(Code::UnknownAgent, format!("the agent's URL cannot be used: {fault}"))),
+            Err(fault) => Err(ToolError::new(Code::UnknownAgent, format!("the agent's URL {fault}"))),
         }
     }
 

@@ -107,7 +107,12 @@ fn claims_modern(meta: &Members<'_>) -> bool {
 #[must_use]
 pub fn server_info(config: &Config) -> Json {
     let mut out = Object::new();
-    out.string("name", &config.name).string("title", "Narrows").string("version", &config.version);
+    out.string("name", &config.name);
+    // A gateway with a name of its own is shown under that name.
+    if config.name == Config::default().name {
+        out.string("title", "Narrows");
+    }
+    out.string("version", &config.version);
     out.finish()
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::era::{self, Era, RpcError};
 use crate::config::Config;
@@ -83,11 +84,12 @@ pub fn get(config: &Config, era: Era, params: &Members<'_>) -> Result<Json, RpcE
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
     let prompt = prompt.ok_or_else(|| invalid(format!("unknown prompt: {}", super::server::shortened(&name))))?;
     let given = params.get("arguments").and_then(json::members).unwrap_or_default();
-    let mut text = prompt.text.to_string();
+    let mut values = Vec::new();
     for (name, ..) in prompt.arguments {
         let value = given.string(name).ok_or_else(|| invalid(format!("`arguments.{name}` is missing: a string is needed")))?;
-        text = text.replace(&format!("{{{name}}}"), &value);
+        values.push((*name, value));
     }
+    let text = filled(prompt.text, &values);
     let (mut content, mut message, mut messages) = (Object::new(), Object::new(), Array::new());
     content.string("type", "text").string("text", &text);
     message.string("role", "user").json("content", &content.finish());
@@ -95,4 +97,32 @@ pub fn get(config: &Config, era: Era, params: &Members<'_>) -> Result<Json, RpcE
     let mut out = Object::new();
     out.string("description", prompt.description).json("messages", &messages.finish());
     Ok(era::shape(out, era, config))
+}
+
+/// A text with its `{name}`s replaced in one pass: what a value says is not read again.
+fn filled(text: &str, values: &[(&str, String)]) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((plain, tail)) = rest.split_once('{') {
+        out.push_str(plain);
+        let Some((name, after)) = tail.split_once('}') else { break };
+        out.push_str(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value.as_str()));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_value_says_is_not_read_again() {
+        let values = [("a", "{b}".to_string()), ("b", "x".to_string())];
+        assert_eq!(filled("{a} and {b}.", &values), "{b} and x.");
+        for prompt in &PROMPTS {
+            let values: Vec<_> = prompt.arguments.iter().map(|(name, ..)| (*name, format!("<{name}>"))).collect();
+            assert!(values.iter().all(|(_, value)| filled(prompt.text, &values).contains(value)), "{}", prompt.name);
+        }
+    }
 }

@@ -146,7 +146,10 @@ fn dispatch_all(
     }
     let mut out = Object::new();
     out.json("results", &results.finish());
-    let mut result = ToolResult::new(format!("Dispatched to {dispatched} agents; see check_inbox.\n{}", lines.join("\n")), out);
+    let count = aliases.len();
+    let text =
+        format!("Dispatched: {dispatched} of {count}; outcomes will be in the inbox, see check_inbox.\n{}", lines.join("\n"));
+    let mut result = ToolResult::new(text, out);
     result.is_error = dispatched == 0;
     result
 }

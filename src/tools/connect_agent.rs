@@ -44,7 +44,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let ping_endpoint = arguments.string("ping_endpoint");
     arguments.finish()?;
     check_alias(&alias)?;
-    let url = Url::parse(&url).map_err(|fault| invalid(format!("`agent_url` cannot be used: {fault}")))?;
+    let url = Url::parse(&url).map_err(|fault| invalid(format!("`agent_url` {fault}")))?;
     check_headers(&headers)?;
     let rate = rate(rps, burst)?.or(run.ground.config.rate_limit).unwrap_or(Rate { micro_rps: 0, burst: 0 });
     if let Some(path) = &ping_endpoint {

@@ -62,7 +62,7 @@ pub fn message_result(label: &str, message: &Message) -> ToolResult {
 #[must_use]
 pub fn task_result(label: &str, task: &Task) -> ToolResult {
     let text = task.readable();
-    let text = if text.is_empty() { format!("Task {} of {label} is {}.", task.id, task.status.state.kebab()) } else { text };
+    let text = if text.is_empty() { format!("{} is {}.", named(label, task), task.status.state.kebab()) } else { text };
     let mut out = Object::new();
     out.json("task", &task.to_json());
     let mut result = ToolResult::new(text, out);
@@ -114,6 +114,11 @@ pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
             Some(if piece.is_empty() { format!("artifact {name}") } else { format!("artifact {name}: {piece}") })
         }
     }
+}
+
+/// The task as a sentence begins with it; some agents name no id.
+fn named(label: &str, task: &Task) -> String {
+    if task.id.is_empty() { format!("The task of {label}") } else { format!("Task {} of {label}", task.id) }
 }
 
 fn items(task: &Task) -> Vec<String> {
