@@ -33,7 +33,12 @@ export type LimitName =
   | "agents_per_scope"
   | "header_bytes"
   | "redirects"
-  | "cards_by_url";
+  | "cards_by_url"
+  | "request_bytes"
+  | "incoming_bytes"
+  | "requests"
+  | "sessions"
+  | "session_event_bytes";
 
 /** The configuration. What is absent has its default; every fault is named in the Error named `ConfigError`. */
 export interface ConfigObject {
@@ -61,6 +66,17 @@ export interface ConfigObject {
   readonly health?: { readonly failure_threshold?: Id };
   /** which addresses may be called: loopback and private ones too, or of those the named hosts alone */
   readonly network?: { readonly allow_private?: boolean; readonly allowed_hosts?: readonly string[] };
+  /**
+   * who may ask over HTTP: whether only this machine can reach the server, which host names it answers to beside
+   * loopback ones, and the pages of which origins may use it
+   */
+  readonly server?: {
+    readonly loopback?: boolean;
+    readonly hosts?: readonly string[];
+    readonly cors_origins?: readonly string[];
+  };
+  /** bearer tokens, and the principal that each stands for; without any, everybody may ask */
+  readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string }[] };
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
 }
@@ -91,6 +107,12 @@ export type Input =
   | { type: "body"; exchange: number; base64: string }
   | { type: "end"; exchange: number }
   | { type: "failed"; exchange: number; cause: Cause; detail?: string }
+  | { type: "request"; request: number; method: string; target: string; headers: Header[] }
+  | { type: "request_body"; request: number; text: string }
+  | { type: "request_body"; request: number; base64: string }
+  | { type: "request_end"; request: number }
+  | { type: "request_gone"; request: number }
+  | { type: "stop" }
   | { type: "tick" };
 
 /** A structured event for logs, metrics and traces, without secrets. */
@@ -116,12 +138,15 @@ export type Output =
   | { type: "message"; peer: number; text: string }
   | FetchOutput
   | { type: "abort"; exchange: number }
+  | { type: "response_head"; request: number; status: number; headers: Header[] }
+  | { type: "response_body"; request: number; text: string }
+  | { type: "response_end"; request: number }
   | Notice;
 
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */
 export interface Deadline {
   at: number;
-  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout";
+  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive";
 }
 
 /** Whether a snapshot holds credentials: for the host's own storage true, the default; to hand on false. */
@@ -144,6 +169,8 @@ export class Core {
   message(now: Milliseconds, peer: Id, text: string): void;
   /** The input `body`, without an envelope. The bytes are copied. */
   body(now: Milliseconds, exchange: Id, bytes: ArrayBufferView | ArrayBuffer): void;
+  /** The input `request_body`, without an envelope. The bytes are copied. */
+  requestBody(now: Milliseconds, request: Id, bytes: ArrayBufferView | ArrayBuffer): void;
   /** The JSON text of the next {@link Output}, or undefined when there is nothing to do. */
   output(): string | undefined;
   /** The JSON text of a {@link Deadline}, or undefined when only inputs matter. */

@@ -8,7 +8,7 @@ use self::dispatch::{Dispatch, Sink};
 
 use crate::exchange::{Exchanges, Plan, Report, Want};
 use crate::ground::Ground;
-use crate::io::{Deadline, ExchangeId, Level, Output, PeerId};
+use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
 use crate::mcp::era::Era;
@@ -95,7 +95,7 @@ impl<'g> Run<'g> {
         }
         // The token is the caller's own and goes back as it came.
         params.json("message", &self.scope.secrets.redact_json(Json::string(message)));
-        self.say(&jsonrpc::notification("notifications/progress", &params.finish()));
+        self.say(jsonrpc::notification("notifications/progress", &params.finish()));
     }
 
     /// Tells the caller's log what was worked around or failed.
@@ -106,11 +106,11 @@ impl<'g> Run<'g> {
         let mut params = Object::new();
         params.string("level", level.name()).string("logger", "narrows");
         params.json("data", &self.scope.secrets.redact_json(Json::string(text)));
-        self.say(&jsonrpc::notification("notifications/message", &params.finish()));
+        self.say(jsonrpc::notification("notifications/message", &params.finish()));
     }
 
-    fn say(&mut self, message: &Json) {
-        self.ground.outputs.push_back(Output::Message { peer: self.caller.peer, text: String::from(message.as_str()) });
+    fn say(&mut self, message: Json) {
+        self.ground.say(self.caller.peer, Some(&self.caller.request), false, None, message);
     }
 
     /// Starts an exchange of this call.
@@ -223,18 +223,23 @@ impl Work {
         target.alias.iter().map(|(alias, _)| alias.clone()).collect()
     }
 
+    /// Ends what it does because its agent or the gateway goes, with what was received.
+    pub fn interrupted(&mut self, run: &mut Run<'_>, why: &str) -> Ended {
+        self.stop(run, false);
+        let error = ToolError::new(Code::Canceled, format!("{why} while this call was running"));
+        Err(match self {
+            Self::Send(work) => work.with_received(error),
+            Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => error,
+        })
+    }
+
     /// Ends what it does at an alias that was disconnected; `None` where other agents go on.
     pub fn disconnect(&mut self, run: &mut Run<'_>, alias: &str) -> Option<Ended> {
         if let Self::Broadcast(work) = self {
             return work.disconnect(run, alias);
         }
-        self.stop(run, false);
-        let error = ToolError::new(Code::Canceled, format!("agent '{alias}' was disconnected while this call was running"));
-        Some(Err(match self {
-            Self::Send(work) => work.with_received(error),
-            Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
-            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => error,
-        }))
+        Some(self.interrupted(run, &format!("agent '{alias}' was disconnected")))
     }
 
     /// The task that the agent is known to run, for a caller who loses the call.

@@ -44,6 +44,8 @@ pub struct Config {
     pub health_failure_threshold: u64,
     /// which addresses may be called
     pub network: Network,
+    /// how the HTTP face is served; `server` and `auth`
+    pub server: Server,
     /// the bounds
     pub limits: Limits,
 }
@@ -83,6 +85,40 @@ pub struct Network {
     pub allowed_hosts: Vec<String>,
 }
 
+/// How the HTTP face is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// whether only this machine can reach it; the host knows
+    pub loopback: bool,
+    /// host names that are served, beside loopback ones on a loopback bind; `server.hosts`
+    pub hosts: Vec<String>,
+    /// origins of browsers that are admitted; `server.cors_origins`
+    pub cors_origins: Vec<String>,
+    /// who may ask, everybody where there is none; `auth.tokens`
+    pub tokens: Vec<Token>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { loopback: true, hosts: Vec::new(), cors_origins: Vec::new(), tokens: Vec::new() }
+    }
+}
+
+/// A bearer token and whose it is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// the token
+    pub token: String,
+    /// its principal
+    pub principal: String,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a token of {}", self.principal)
+    }
+}
+
 impl Network {
     /// Whether a private address may be called at this host.
     #[must_use]
@@ -106,6 +142,7 @@ impl Default for Config {
             external_agents: Vec::new(),
             health_failure_threshold: 3,
             network: Network { allow_private: true, allowed_hosts: Vec::new() },
+            server: Server::default(),
             limits: Limits::default(),
         }
     }
@@ -130,7 +167,7 @@ impl Config {
             json::elements(raw)?.into_iter().map(json::string).collect()
         });
         let health = table.table("health");
-        let sections = ["rate_limit", "history", "directory", "external_agents"].map(|name| table.table(name));
+        let sections = ["rate_limit", "history", "directory", "external_agents", "server", "auth"].map(|name| table.table(name));
         let network = table.table("network");
         let limits = table.table("limits");
         table.finish();
@@ -152,10 +189,12 @@ impl Config {
             }
             table.finish();
         }
-        let [rate_limit, history, directory, external_agents] = sections;
+        let [rate_limit, history, directory, external_agents, server, auth] = sections;
         sections::read_rate_limit(rate_limit, &mut config, &mut faults);
         sections::read_history(history, &mut config, &mut faults);
         sections::read_directory(directory, &mut config, &mut faults);
+        sections::read_server(server, &mut config, &mut faults);
+        sections::read_auth(auth, &mut config, &mut faults);
         sections::read_external_agents(external_agents, &mut config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
             faults.push(format!("`tools` names {name:?}, which is no tool of this gateway"));
@@ -258,6 +297,11 @@ impl<'a, 'f> Table<'a, 'f> {
             let number = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 3)).flatten()?;
             u64::try_from(number).ok().filter(|number| *number > 0)
         });
+    }
+
+    /// A string that has to pass a check.
+    fn optional_string(&mut self, key: &str, expected: &str, into: &mut String, check: impl FnOnce(&str) -> bool) {
+        self.read(key, expected, into, |raw| json::string(raw).filter(|text| check(text)));
     }
 
     /// A value that may be absent altogether.

@@ -7,6 +7,7 @@ use crate::call::{Call, CallId};
 use crate::config::Config;
 use crate::exchange::{BodyTaken, Delivery, Exchanges, Report};
 use crate::ground::Ground;
+use crate::incoming::Incoming;
 use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
 use crate::mcp::session::Session;
 use crate::scope::Scope;
@@ -17,7 +18,11 @@ use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
 
 mod peers;
+mod posting;
 mod routing;
+mod serving;
+mod sessions;
+mod streams;
 
 /// What a gateway is born with.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +44,7 @@ pub struct Gateway {
     pub(crate) calls: Table<CallId, Box<Call>>,
     timers: Table<(Instant, CallId), ()>,
     exchanges: Exchanges,
+    pub(crate) incoming: Incoming,
     pub(crate) trace: Trace,
 }
 
@@ -54,6 +60,7 @@ impl Gateway {
             calls: Table::new(),
             timers: Table::new(),
             exchanges: Exchanges::default(),
+            incoming: Incoming::default(),
             trace,
         }
     }
@@ -69,7 +76,11 @@ impl Gateway {
         self.ground.now = earlier.max(now);
         let handled = self.take(input);
         match handled {
-            Ok(()) => self.do_what_is_due(),
+            Ok(()) => {
+                self.do_what_is_due();
+                self.route();
+                self.keep_alive();
+            }
             Err(_) => self.ground.now = earlier,
         }
         self.trace.end(now, traced, handled.as_ref().err(), self.ground.outputs.iter().skip(before), &self.scopes);
@@ -106,6 +117,23 @@ impl Gateway {
             Input::Failed { exchange, cause, detail } => {
                 let delivery = self.exchanges.failed(&mut self.ground, exchange, cause, detail)?;
                 self.deliver(delivery);
+                Ok(())
+            }
+            Input::Request { request, method, target, headers } => self.request_head(request, &method, &target, headers),
+            Input::RequestBody { request, bytes } => {
+                self.request_body(request, &bytes);
+                Ok(())
+            }
+            Input::RequestEnd { request } => {
+                self.request_end(request);
+                Ok(())
+            }
+            Input::RequestGone { request } => {
+                self.request_gone(request);
+                Ok(())
+            }
+            Input::Stop => {
+                self.stop_serving();
                 Ok(())
             }
             Input::Tick => Ok(()),
@@ -156,10 +184,8 @@ impl Gateway {
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let call = self.timers.first().and_then(|((_, call), ())| self.calls.get(call)).and_then(|call| call.timer);
         let expiry = self.exchanges.expiry().map(|at| Deadline { at, reason: Reason::CancelTimeout });
-        match (call, expiry) {
-            (Some(call), Some(expiry)) => Some(if expiry.at < call.at { expiry } else { call }),
-            (call, expiry) => call.or(expiry),
-        }
+        let comment = self.incoming.keep_alive.first().map(|((at, _), ())| Deadline { at: *at, reason: Reason::KeepAlive });
+        [call, expiry, comment].into_iter().flatten().min_by_key(|deadline| deadline.at)
     }
 
     /// Starts or stops writing the trace.

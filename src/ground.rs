@@ -1,11 +1,14 @@
 //! What every part of the machine stands on: time, randomness, configuration, and the queue of outputs.
 
 use alloc::collections::VecDeque;
+use alloc::string::String;
 
 use crate::config::Config;
 use crate::ids::Random;
-use crate::io::{ExchangeId, Level, Notice, Output};
-use crate::json::Object;
+use crate::incoming::{Message, is_http};
+use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
+use crate::json::{Json, Object};
+use crate::jsonrpc::Id;
 use crate::time::{Instant, WallTime};
 
 /// Shared by all parts, handed down by mutable reference.
@@ -19,6 +22,8 @@ pub struct Ground {
     pub config: Config,
     /// what is to be done, in order
     pub outputs: VecDeque<Output>,
+    /// what was said to peers of the HTTP face and is to be routed
+    pub outbox: VecDeque<Message>,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -31,7 +36,16 @@ impl Ground {
     pub fn new(seed: [u8; 32], now: Instant, wall: WallTime, config: Config) -> Self {
         let at = i64::try_from(now.as_ms()).unwrap_or(i64::MAX);
         let wall_offset_ms = wall.0.saturating_sub(at);
-        Self { now, random: Random::new(seed), config, outputs: VecDeque::new(), wall_offset_ms, next_exchange: 1, next_call: 1 }
+        Self {
+            now,
+            random: Random::new(seed),
+            config,
+            outputs: VecDeque::new(),
+            outbox: VecDeque::new(),
+            wall_offset_ms,
+            next_exchange: 1,
+            next_call: 1,
+        }
     }
 
     /// The wall-clock time of the current input.
@@ -82,6 +96,16 @@ impl Ground {
     pub fn restore_counters(&mut self, exchange: u64, call: u64) {
         self.next_exchange = self.next_exchange.max(exchange);
         self.next_call = self.next_call.max(call);
+    }
+
+    /// Says something to a peer; `about` is the request it belongs to.
+    pub fn say(&mut self, peer: PeerId, about: Option<&Id>, last: bool, code: Option<i64>, text: Json) {
+        if is_http(peer) {
+            let about = about.map(|id| String::from(id.as_json().as_str()));
+            self.outbox.push_back(Message { peer, about, last, code, text });
+        } else {
+            self.outputs.push_back(Output::Message { peer, text: text.into_string() });
+        }
     }
 
     /// Writes a notice.

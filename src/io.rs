@@ -23,6 +23,10 @@ pub struct PeerId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExchangeId(pub u64);
 
+/// One incoming HTTP request, named by the host. At most 2^53 - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
+
 /// Header fields in their order; names in any case.
 pub type Headers = Vec<(String, String)>;
 
@@ -87,6 +91,36 @@ pub enum Input {
         /// words for people, without credentials
         detail: String,
     },
+    /// Somebody asks over HTTP: the head of an incoming request.
+    Request {
+        /// a number that no running request has
+        request: RequestId,
+        /// the method in capitals
+        method: String,
+        /// path and query
+        target: String,
+        /// the header fields
+        headers: Headers,
+    },
+    /// Some bytes of an incoming request's body.
+    RequestBody {
+        /// which
+        request: RequestId,
+        /// any number of bytes
+        bytes: Vec<u8>,
+    },
+    /// The body of an incoming request is complete.
+    RequestEnd {
+        /// which
+        request: RequestId,
+    },
+    /// Whoever asked left, before or during the response.
+    RequestGone {
+        /// which
+        request: RequestId,
+    },
+    /// The gateway is to stop serving: running responses end, new requests are refused.
+    Stop,
     /// Time passed.
     Tick,
 }
@@ -162,6 +196,27 @@ pub enum Output {
     Abort {
         /// which
         exchange: ExchangeId,
+    },
+    /// Begin the response to an incoming request.
+    ResponseHead {
+        /// which
+        request: RequestId,
+        /// the HTTP status
+        status: u16,
+        /// the header fields
+        headers: Headers,
+    },
+    /// Send some of a response's body at once.
+    ResponseBody {
+        /// which
+        request: RequestId,
+        /// the text
+        text: String,
+    },
+    /// The response is complete; its request is forgotten.
+    ResponseEnd {
+        /// which
+        request: RequestId,
     },
     /// Something worth writing down, without secrets.
     Notice(Notice),
@@ -281,6 +336,22 @@ impl Output {
                 out.string("type", "abort").integer("exchange", exchange.0);
                 out.finish()
             }
+            Self::ResponseHead { request, status, headers } => {
+                let mut out = Object::new();
+                out.string("type", "response_head").integer("request", request.0).integer("status", *status);
+                out.json("headers", &headers_json(headers));
+                out.finish()
+            }
+            Self::ResponseBody { request, text } => {
+                let mut out = Object::with_capacity(text.len() + text.len() / 8 + 40);
+                out.string("type", "response_body").integer("request", request.0).string("text", text);
+                out.finish()
+            }
+            Self::ResponseEnd { request } => {
+                let mut out = Object::new();
+                out.string("type", "response_end").integer("request", request.0);
+                out.finish()
+            }
             Self::Notice(notice) => {
                 let mut out = Object::new();
                 out.string("type", "notice").string("level", notice.level.name()).string("event", notice.event);
@@ -307,22 +378,34 @@ impl Input {
                 out.string("type", "head").integer("exchange", exchange.0).integer("status", *status);
                 out.json("headers", &headers_json(headers))
             }
-            Self::Body { exchange, bytes } => {
-                out.string("type", "body").integer("exchange", exchange.0);
-                match core::str::from_utf8(bytes) {
-                    Ok(text) => out.string("text", text),
-                    Err(_) => out.string("base64", &read::to_base64(bytes)),
-                }
-            }
+            Self::Body { exchange, bytes } => bytes_json(out.string("type", "body").integer("exchange", exchange.0), bytes),
             Self::End { exchange } => out.string("type", "end").integer("exchange", exchange.0),
             Self::Failed { exchange, cause, detail } => out
                 .string("type", "failed")
                 .integer("exchange", exchange.0)
                 .string("cause", cause.name())
                 .string("detail", detail),
+            Self::Request { request, method, target, headers } => {
+                out.string("type", "request").integer("request", request.0).string("method", method);
+                out.string("target", target).json("headers", &headers_json(headers))
+            }
+            Self::RequestBody { request, bytes } => {
+                bytes_json(out.string("type", "request_body").integer("request", request.0), bytes)
+            }
+            Self::RequestEnd { request } => out.string("type", "request_end").integer("request", request.0),
+            Self::RequestGone { request } => out.string("type", "request_gone").integer("request", request.0),
+            Self::Stop => out.string("type", "stop"),
             Self::Tick => out.string("type", "tick"),
         };
         out.finish()
+    }
+}
+
+/// Bytes as text where they are UTF-8, else in base64.
+fn bytes_json<'o>(out: &'o mut Object, bytes: &[u8]) -> &'o mut Object {
+    match core::str::from_utf8(bytes) {
+        Ok(text) => out.string("text", text),
+        Err(_) => out.string("base64", &read::to_base64(bytes)),
     }
 }
 
@@ -358,6 +441,8 @@ pub enum Reason {
     StreamClosing,
     /// a cancel request that nobody waits for is given up
     CancelTimeout,
+    /// a response is kept alive
+    KeepAlive,
 }
 
 impl Reason {
@@ -370,6 +455,7 @@ impl Reason {
             Self::Poll => "poll",
             Self::StreamClosing => "stream_closing",
             Self::CancelTimeout => "cancel_timeout",
+            Self::KeepAlive => "keep_alive",
         }
     }
 }
@@ -391,6 +477,8 @@ pub enum Misuse {
     PeerOpen(PeerId),
     /// No such peer is open.
     PeerUnknown(PeerId),
+    /// A request of that number is running.
+    RequestOpen(RequestId),
     /// The gateway never asked for this exchange.
     ExchangeUnknown(ExchangeId),
     /// A second head, or a body or end before the head.
@@ -406,6 +494,7 @@ impl fmt::Display for Misuse {
         match self {
             Self::PeerOpen(peer) => write!(f, "peer {} is open already: close it first or take another number", peer.0),
             Self::PeerUnknown(peer) => write!(f, "peer {} is not open: send `open` first", peer.0),
+            Self::RequestOpen(request) => write!(f, "request {} is running already: take another number", request.0),
             Self::ExchangeUnknown(exchange) => write!(f, "exchange {} was never asked for", exchange.0),
             Self::ExchangeOrder(exchange) => {
                 write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)

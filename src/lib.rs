@@ -25,7 +25,9 @@
 //!     while let Some(output) = gateway.poll_output() {
 //!         match output {
 //!             Output::Message { text, .. } => assert_eq!(text, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-//!             Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {} // HTTP and logs are the host's
+//!             Output::Fetch { .. } | Output::Abort { .. } => {} // outgoing HTTP is the host's
+//!             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {} // incoming too
+//!             Output::Notice(_) => {} // and the log
 //!         }
 //!     }
 //! }
@@ -57,6 +59,7 @@
 //! | [`scope`], [`registry`], [`contexts`], [`bucket`], [`health`], [`history`], [`inbox`], [`caller`] | the state of one user |
 //! | [`call`], [`exchange`], [`redirect`], [`redact`] | the life of a call and its HTTP rounds |
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
+//! | [`incoming`] | incoming HTTP: access, sessions, streams |
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
 //! | [`a2a`] | the A2A face: one model, four dialects, cards |
 #![no_std]
@@ -81,6 +84,7 @@ pub mod history;
 pub mod http;
 pub mod ids;
 pub mod inbox;
+pub mod incoming;
 pub mod io;
 pub mod json;
 pub mod jsonrpc;

@@ -27,6 +27,16 @@ pub struct Limits {
     pub redirects: u64,
     /// cards of agents called by URL that are kept
     pub cards_by_url: u64,
+    /// body of an incoming request
+    pub request_bytes: u64,
+    /// bodies of incoming requests that are taken in at once
+    pub incoming_bytes: u64,
+    /// incoming requests at once
+    pub requests: u64,
+    /// MCP sessions over HTTP
+    pub sessions: u64,
+    /// events kept of one session, for clients that come back
+    pub session_event_bytes: u64,
 }
 
 /// A limit's name, its default, and how it is reached.
@@ -34,7 +44,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 12] = [
+    pub const TABLE: [Row; 17] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
         ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
@@ -47,6 +57,11 @@ impl Limits {
         ("header_bytes", 64 << 10, |limits| &mut limits.header_bytes),
         ("redirects", 3, |limits| &mut limits.redirects),
         ("cards_by_url", 256, |limits| &mut limits.cards_by_url),
+        ("request_bytes", 8 << 20, |limits| &mut limits.request_bytes),
+        ("incoming_bytes", 64 << 20, |limits| &mut limits.incoming_bytes),
+        ("requests", 1024, |limits| &mut limits.requests),
+        ("sessions", 1024, |limits| &mut limits.sessions),
+        ("session_event_bytes", 4 << 20, |limits| &mut limits.session_event_bytes),
     ];
 
     /// The nesting allowed, as the parser takes it.
@@ -71,6 +86,11 @@ impl Default for Limits {
             header_bytes: 0,
             redirects: 0,
             cards_by_url: 0,
+            request_bytes: 0,
+            incoming_bytes: 0,
+            requests: 0,
+            sessions: 0,
+            session_event_bytes: 0,
         };
         for (_, value, field) in Self::TABLE {
             *field(&mut limits) = value;

@@ -14,6 +14,8 @@ use crate::caller::CallerCard;
 use crate::config::Config;
 use crate::gateway::{Gateway, Genesis};
 use crate::inbox::Entry;
+use crate::incoming::is_http;
+use crate::incoming::sessions::HttpSession;
 use crate::io::{Level, PeerId};
 use crate::json::{self, Array, Json, Members, Object};
 use crate::jsonrpc::Id;
@@ -63,9 +65,18 @@ impl Gateway {
         let (exchange, call) = self.ground.counters();
         let mut counters = Object::new();
         counters.string("kind", "counters").integer("exchange", exchange).integer("call", call);
+        counters.integer("peers", self.incoming.peers());
         pieces.add(counters.finish());
-        for (peer, session) in self.peers.iter() {
+        // A peer of one request is gone with it; the name of a session is as good as a password.
+        let kept = |peer: &PeerId| !is_http(*peer) || secrets == Secrets::Keep && self.incoming.session_of.has(peer);
+        for (peer, session) in self.peers.iter().filter(|(peer, _)| kept(peer)) {
             pieces.add(session_record(*peer, session));
+        }
+        for (name, session) in self.incoming.sessions.iter().filter(|(_, session)| kept(&session.peer)) {
+            let mut record = Object::new();
+            record.string("kind", "http_session").string("name", name);
+            session.record(&mut record);
+            pieces.add(record.finish());
         }
         for (name, scope) in self.scopes.iter() {
             // What agents echoed may hold what was dropped from the headers.
@@ -121,6 +132,7 @@ impl Gateway {
             let taken = match record.string("kind").as_deref() {
                 Some("counters") => gateway.restore_counters(&record),
                 Some("peer") => gateway.restore_peer(&record),
+                Some("http_session") => gateway.restore_http_session(&record),
                 Some("agent") => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
                 Some("secret") => gateway.restore_secret(&record),
                 Some("card") => {
@@ -138,6 +150,7 @@ impl Gateway {
         for call in lost {
             gateway.answer_lost(call);
         }
+        gateway.route();
         Ok(gateway)
     }
 
@@ -156,6 +169,14 @@ impl Gateway {
 
     fn restore_counters(&mut self, record: &Members<'_>) -> Option<()> {
         self.ground.restore_counters(number(record, "exchange")?, number(record, "call")?);
+        self.incoming.restore_peers(number(record, "peers")?);
+        Some(())
+    }
+
+    fn restore_http_session(&mut self, record: &Members<'_>) -> Option<()> {
+        let (name, session) = (record.string("name")?, HttpSession::read(record, self.ground.now)?);
+        self.incoming.session_of.insert(session.peer, name.clone());
+        self.incoming.sessions.insert(name, session);
         Some(())
     }
 

@@ -7,12 +7,16 @@ use alloc::vec::Vec;
 
 use crate::config::Config;
 use crate::gateway::Genesis;
-use crate::io::{ExchangeId, Input, Misuse, Output};
+use crate::io::{ExchangeId, Headers, Input, Misuse, Output, RequestId};
 use crate::json::{Json, Object};
 use crate::redact::Secrets;
 use crate::scope::Scope;
 use crate::table::Table;
 use crate::time::Instant;
+
+/// Fields of incoming requests that hold a credential. The name of a session is none: it comes from the seed, which the
+/// trace begins with.
+const CREDENTIALS: [&str; 3] = ["Authorization", "Cookie", "Proxy-Authorization"];
 
 /// The lines that were not fetched yet.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub struct Trace {
     secrets: Secrets,
     /// ends of bodies that may be the beginning of a secret
     held: Table<ExchangeId, Vec<u8>>,
+    /// incoming bodies that are not complete
+    bodies: Table<RequestId, Vec<u8>>,
     /// the moment of the last line
     now: Instant,
 }
@@ -32,6 +38,12 @@ pub struct Trace {
 pub enum Kept {
     /// bytes of a body
     Body(ExchangeId, Vec<u8>),
+    /// the head of an incoming request
+    Request(RequestId, Json),
+    /// bytes of an incoming body
+    RequestBody(RequestId, Vec<u8>),
+    /// the end of a request, and whether its body was complete
+    RequestDone(RequestId, bool, Json),
     /// another input in its JSON form, and the exchange that it is about
     Whole(Option<ExchangeId>, Json),
 }
@@ -44,6 +56,7 @@ impl Trace {
         for (name, value) in config.external_agents.iter().flat_map(|agent| &agent.headers) {
             known.learn(name, value);
         }
+        config.server.tokens.iter().for_each(|token| known.add(&token.token));
         let mut secrets = Secrets::new();
         known.iter().for_each(|secret| secrets.add_related(secret));
         let seed = genesis.seed.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -52,7 +65,7 @@ impl Trace {
         let mut line = Object::new();
         line.json("genesis", &born.finish()).json("config", &config.to_json());
         let birth = Some(secrets.placeholders_json(line.finish()).into_string());
-        Self { on: false, birth, lines: VecDeque::new(), secrets, held: Table::new(), now: genesis.now }
+        Self { on: false, birth, lines: VecDeque::new(), secrets, held: Table::new(), bodies: Table::new(), now: genesis.now }
     }
 
     /// Of a machine that has state already: what comes cannot be replayed from its birth.
@@ -81,10 +94,28 @@ impl Trace {
             Input::Head { exchange, .. } | Input::End { exchange } | Input::Failed { exchange, .. } => {
                 Kept::Whole(Some(*exchange), input.to_json())
             }
-            Input::Open { .. } | Input::Message { .. } | Input::MessageTooLong { .. } | Input::Closed { .. } | Input::Tick => {
-                Kept::Whole(None, input.to_json())
+            Input::RequestBody { request, bytes } => Kept::RequestBody(*request, bytes.clone()),
+            Input::RequestEnd { request } => Kept::RequestDone(*request, true, input.to_json()),
+            Input::RequestGone { request } => Kept::RequestDone(*request, false, input.to_json()),
+            Input::Request { request, headers, .. } => {
+                self.learn(headers);
+                Kept::Request(*request, input.to_json())
             }
+            Input::Open { .. }
+            | Input::Message { .. }
+            | Input::MessageTooLong { .. }
+            | Input::Closed { .. }
+            | Input::Stop
+            | Input::Tick => Kept::Whole(None, input.to_json()),
         })
+    }
+
+    fn learn(&mut self, headers: &Headers) {
+        let mut known = Secrets::new();
+        for (name, value) in headers.iter().filter(|(name, _)| CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))) {
+            known.learn(name, value);
+        }
+        known.iter().for_each(|secret| self.secrets.add_related(secret));
     }
 
     /// Writes an input and what came of it. Secrets are known only now: the input may have brought them.
@@ -111,11 +142,24 @@ impl Trace {
                 }
                 self.input(now, &input, misuse);
             }
+            Kept::Request(request, input) => {
+                if misuse.is_none() {
+                    self.bodies.insert(request, Vec::new());
+                }
+                self.input(now, &input, misuse);
+            }
+            Kept::RequestBody(request, bytes) => self.request_body(now, request, &bytes, outputs.peek().copied()),
+            Kept::RequestDone(request, was_read, input) => {
+                self.request_done(request, was_read);
+                self.input(now, &input, misuse);
+            }
         }
         self.now = now;
         for output in outputs {
             if let Output::Abort { exchange } = output {
                 self.held.remove(exchange);
+            } else if let Output::ResponseHead { request, .. } = output {
+                self.bodies.remove(request);
             }
             let mut line = Object::new();
             line.json("output", &output.to_json());
@@ -150,6 +194,31 @@ impl Trace {
         }
     }
 
+    /// Bytes of an incoming body. What in it is a secret is known when it is complete and was read, so it waits until
+    /// then. Where it is refused, nobody reads it and its length alone matters.
+    fn request_body(&mut self, now: Instant, request: RequestId, bytes: &[u8], first: Option<&Output>) {
+        let refused = matches!(first, Some(Output::ResponseHead { request: answered, .. }) if *answered == request);
+        match self.bodies.get_mut(&request) {
+            Some(all) if !refused => {
+                all.extend_from_slice(bytes);
+                if first.is_some() {
+                    self.input(now, &Input::Tick.to_json(), None);
+                }
+            }
+            before => {
+                let length = before.map_or(0, |all| all.len()) + bytes.len();
+                self.input(now, &Input::RequestBody { request, bytes: blank(length) }.to_json(), None);
+            }
+        }
+    }
+
+    /// The end of an incoming body, or of its request.
+    fn request_done(&mut self, request: RequestId, was_read: bool) {
+        let Some(all) = self.bodies.remove(&request).filter(|all| !all.is_empty()) else { return };
+        let bytes = if was_read { self.secrets.placeholders_in_bytes(&all) } else { blank(all.len()) };
+        self.input(self.now, &Input::RequestBody { request, bytes }.to_json(), None);
+    }
+
     fn body_json(&self, exchange: ExchangeId, bytes: &[u8]) -> Json {
         Input::Body { exchange, bytes: self.secrets.placeholders_in_bytes(bytes) }.to_json()
     }
@@ -171,6 +240,11 @@ impl Trace {
     pub fn poll(&mut self) -> Option<String> {
         self.lines.pop_front()
     }
+}
+
+/// So many blanks.
+fn blank(length: usize) -> Vec<u8> {
+    alloc::vec![b' '; length]
 }
 
 /// How many bytes at the end of a text may be a placeholder or the beginning of one.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
 
 use crate::gateway::{Gateway, Secrets};
-use crate::io::{self, ExchangeId, Input, PeerId};
+use crate::io::{self, ExchangeId, Input, PeerId, RequestId};
 use crate::json::Json;
 
 mod body;
@@ -115,6 +115,22 @@ impl Core {
         let exchange = ExchangeId(convert::whole(exchange, "exchange")?);
         let bytes = convert::bytes(bytes).ok_or_else(|| convert::misuse("`bytes` must be a Uint8Array"))?;
         self.feed(now, Input::Body { exchange, bytes })
+    }
+
+    /// Some bytes of an incoming request's body, copied once.
+    ///
+    /// # Errors
+    /// As [`input`](Self::input).
+    #[wasm_bindgen(js_name = requestBody)]
+    pub fn request_body(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] request: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "ArrayBufferView | ArrayBuffer")] bytes: &JsValue,
+    ) -> Result<(), JsValue> {
+        let request = RequestId(convert::whole(request, "request")?);
+        let bytes = convert::bytes(bytes).ok_or_else(|| convert::misuse("`bytes` must be a Uint8Array"))?;
+        self.feed(now, Input::RequestBody { request, bytes })
     }
 
     /// The next thing to do, as JSON text.

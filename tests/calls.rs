@@ -34,7 +34,11 @@ impl World {
             match output {
                 Output::Fetch { exchange, request } => self.asked.push((exchange, request)),
                 Output::Message { text, .. } => self.said.push(text),
-                Output::Abort { .. } | Output::Notice(_) => {}
+                Output::Abort { .. }
+                | Output::ResponseHead { .. }
+                | Output::ResponseBody { .. }
+                | Output::ResponseEnd { .. }
+                | Output::Notice(_) => {}
             }
         }
     }

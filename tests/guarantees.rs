@@ -39,6 +39,7 @@ fn told(outputs: &[Output]) -> impl Iterator<Item = &String> {
     outputs.iter().filter_map(|output| match output {
         Output::Message { text, .. } => Some(text),
         Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => None,
+        Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
     })
 }
 
@@ -135,6 +136,7 @@ fn after_its_answer_a_call_causes_nothing_more() {
         let newest = world.host.steps.iter().flat_map(|step| &step.outputs).filter_map(|output| match output {
             Output::Fetch { exchange, .. } => Some(exchange.0),
             Output::Message { .. } | Output::Abort { .. } | Output::Notice(_) => None,
+            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
         });
         for exchange in (1..=newest.max().unwrap_or(0)).map(ExchangeId) {
             for late in late_reports(exchange) {

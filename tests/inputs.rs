@@ -12,7 +12,7 @@ mod support;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Secrets};
-use narrows::io::{Cause, ExchangeId, Input, Output, PeerId, read_input};
+use narrows::io::{Cause, ExchangeId, Input, Output, PeerId, RequestId, read_input};
 use narrows::time::Instant;
 use support::chance::{Chance, seeds};
 use support::host::genesis;
@@ -128,6 +128,7 @@ fn answer(gateway: &mut Gateway, now: u64, outputs: &[Output], kind: &str, bytes
     let asked = outputs.iter().find_map(|output| match output {
         Output::Fetch { exchange, .. } => Some(*exchange),
         Output::Message { .. } | Output::Abort { .. } | Output::Notice(_) => None,
+        Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
     });
     let exchange = asked.expect("something was asked");
     let headers = vec![("content-type".to_owned(), kind.to_owned())];
@@ -287,7 +288,8 @@ fn no_order_of_inputs_panics_and_a_misuse_changes_nothing() {
 fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
     let peer = PeerId(*chance.pick(&[0, 1, 2, 3, u64::MAX]));
     let exchange = ExchangeId(*chance.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 1000, u64::MAX]));
-    match chance.below(10) {
+    let request = RequestId(*chance.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, u64::MAX]));
+    match chance.below(20) {
         0 => Input::Open { peer, scope: chance.pick(&["one", "two", "é", &"x".repeat(257)]).to_string() },
         1..=3 => Input::Message { peer, text: chance.pick(messages).clone() },
         4 => Input::Closed { peer },
@@ -302,8 +304,32 @@ fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
         }
         7 => Input::End { exchange },
         8 => Input::Failed { exchange, cause: chance.pick(&Cause::NAMES).0, detail: "why".to_owned() },
+        9..=12 => any_request(chance, request),
+        13 | 14 => Input::RequestBody { request, bytes: chance.pick(messages).clone().into_bytes() },
+        15 | 16 => Input::RequestEnd { request },
+        17 => Input::RequestGone { request },
+        18 if chance.one_in(20) => Input::Stop,
         _ => Input::Tick,
     }
+}
+
+fn any_request(chance: &mut Chance, request: RequestId) -> Input {
+    let mut fields = vec![("Host", "localhost"), ("Content-Type", "application/json")];
+    let field = *chance.pick(&[
+        ("Accept", "text/html"),
+        ("Mcp-Session-Id", "x"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Last-Event-ID", "1-0"),
+        ("Origin", "http://evil.test"),
+        ("Content-Length", "99999999999"),
+    ]);
+    if chance.one_in(2) {
+        fields.push(field);
+    }
+    let headers = fields.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let method = (*chance.pick(&["POST", "POST", "POST", "GET", "DELETE", "OPTIONS", "PUT", ""])).to_owned();
+    let target = (*chance.pick(&["/mcp", "/mcp", "/mcp/", "/healthz", "/", "", "?"])).to_owned();
+    Input::Request { request, method, target, headers }
 }
 
 #[test]

@@ -1,16 +1,23 @@
 import { UsageError } from "./usage.mjs";
 
 /** Options of the command that take a value, with the name under which it is kept. */
-const VALUES = { "--config": "config", "--trace": "trace" };
+const VALUES = { "--config": "config", "--trace": "trace", "--host": "host", "--port": "port" };
+
+/** What their values are called. */
+const PLACEHOLDERS = { "--host": "ADDRESS", "--port": "NUMBER" };
 
 /** Options that take none. */
-const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version" };
+const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure" };
+
+/** The commands beside the one that is meant by none, with the options that they take. */
+const COMMANDS = { stdio: ["config", "trace"], serve: ["config", "trace", "host", "port", "insecure"], demo: [] };
 
 /**
  * Reads a command line.
  *
  * @param {string[]} words without the program's own name
- * @returns {{ command: "stdio" | "demo", help?: true, version?: true, config?: string, trace?: string }}
+ * @returns {{ command: "stdio" | "serve" | "demo", help?: true, version?: true, config?: string, trace?: string,
+ *   host?: string, port?: number, insecure?: true }}
  * @throws {UsageError}
  */
 export function parseArguments(words) {
@@ -20,20 +27,29 @@ export function parseArguments(words) {
     const [name, ...rest] = word.split("=");
     if (Object.hasOwn(VALUES, name)) {
       const value = rest.length > 0 ? rest.join("=") : words[(i += 1)];
-      if (!value) throw new UsageError(`${name} needs a file: ${name} FILE.`);
+      if (!value) throw new UsageError(`${name} needs a value: ${name} ${PLACEHOLDERS[name] ?? "FILE"}.`);
       if (parsed[VALUES[name]] !== undefined) throw new UsageError(`${name} is given twice.`);
       parsed[VALUES[name]] = value;
     } else if (Object.hasOwn(SWITCHES, word)) {
       parsed[SWITCHES[word]] = true;
-    } else if (word === "demo" && parsed.command === undefined) {
+    } else if ((word === "demo" || word === "serve") && parsed.command === undefined) {
       parsed.command = word;
     } else {
       throw new UsageError(`Unknown argument ${JSON.stringify(word)}: see narrows --help.`);
     }
   }
   parsed.command ??= "stdio";
-  if (parsed.command === "demo" && (parsed.config !== undefined || parsed.trace !== undefined)) {
-    throw new UsageError("The demo takes no options.");
+  if (parsed.port !== undefined) parsed.port = port(parsed.port);
+  for (const name of ["config", "trace", "host", "port", "insecure"]) {
+    if (parsed[name] === undefined || COMMANDS[parsed.command].includes(name)) continue;
+    if (parsed.command === "demo") throw new UsageError("The demo takes no options.");
+    throw new UsageError(`--${name} belongs to narrows serve.`);
   }
   return parsed;
+}
+
+function port(text) {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= 65535) return number;
+  throw new UsageError(`--port must be from 0 to 65535, not ${JSON.stringify(text)}.`);
 }

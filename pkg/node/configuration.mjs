@@ -36,8 +36,22 @@ function readObject(file) {
   return value;
 }
 
-/** Puts variables into the URLs and headers of configured agents, so that credentials need not stand in the file. */
+/** Puts variables into what holds credentials, so that these need not stand in the file. */
 function fillIn(configuration, environment) {
+  return withTokens(withAgents(configuration, environment), environment);
+}
+
+function withTokens(configuration, environment) {
+  const tokens = configuration.auth?.tokens;
+  if (!Array.isArray(tokens)) return configuration;
+  const filled = tokens.map((entry, i) => {
+    if (typeof entry?.token !== "string") return entry;
+    return { ...entry, token: replaced(entry.token, `auth.tokens[${i}].token`, environment) };
+  });
+  return { ...configuration, auth: { ...configuration.auth, tokens: filled } };
+}
+
+function withAgents(configuration, environment) {
   const agents = configuration.external_agents;
   if (!Array.isArray(agents)) return configuration;
   const filled = agents.map((agent, i) => {

@@ -20,6 +20,9 @@ export class Host {
   #onDeath;
   #peers = new Map();
   #exchanges = new Map();
+  #responses = new Map();
+  #begun = new Set();
+  #requests = 0;
   #idle = [];
   #pumping = false;
   #stopped = false;
@@ -68,6 +71,41 @@ export class Host {
   }
 
   /**
+   * The head of an incoming HTTP request.
+   *
+   * @param {string} method @param {string} target @param {[string, string][]} headers
+   * @param {{ head(status: number, headers: [string, string][]): void, body(text: string): void, end(): void,
+   *   flush(): void }} response takes what is answered; `flush` comes when nothing more is known for now
+   * @returns {number} the request's number
+   */
+  request(method, target, headers, response) {
+    const request = (this.#requests += 1);
+    this.#responses.set(request, response);
+    this.#input({ type: "request", request, method, target, headers });
+    return request;
+  }
+
+  /** Some of its body. @param {number} request @param {Uint8Array} bytes */
+  requestBody(request, bytes) {
+    if (this.#responses.has(request)) this.#enter((core, now) => core.requestBody(now, request, bytes));
+  }
+
+  /** Its body is complete. @param {number} request */
+  requestEnd(request) {
+    if (this.#responses.has(request)) this.#input({ type: "request_end", request });
+  }
+
+  /** Whoever asked left. @param {number} request */
+  requestGone(request) {
+    if (this.#responses.delete(request)) this.#input({ type: "request_gone", request });
+  }
+
+  /** Requests are answered and streams ended; later requests are refused. */
+  stopServing() {
+    this.#input({ type: "stop" });
+  }
+
+  /**
    * Every client left: aborts what was under way, gives last requests (those that cancel tasks) a moment, and ends.
    *
    * @param {number} grace_ms how long the last requests may take
@@ -112,6 +150,8 @@ export class Host {
         this.#perform(JSON.parse(text));
         if (this.#stopped) return;
       }
+      for (const response of this.#begun) this.#guarded(() => response.flush());
+      this.#begun.clear();
     } finally {
       this.#pumping = false;
     }
@@ -130,6 +170,21 @@ export class Host {
       case "abort":
         this.#abort(output.exchange);
         break;
+      case "response_head": {
+        const response = this.#responses.get(output.request);
+        if (response) this.#begun.add(response);
+        this.#guarded(() => response?.head(output.status, output.headers));
+        break;
+      }
+      case "response_body":
+        this.#guarded(() => this.#responses.get(output.request)?.body(output.text));
+        break;
+      case "response_end": {
+        const response = this.#responses.get(output.request);
+        this.#responses.delete(output.request);
+        this.#guarded(() => response?.end());
+        break;
+      }
       case "notice":
         this.#guarded(() => this.#onNotice(output));
         break;
@@ -221,6 +276,7 @@ export class Host {
     for (const running of this.#exchanges.values()) running.abort();
     this.#exchanges.clear();
     this.#peers.clear();
+    this.#responses.clear();
     try {
       this.#core.free();
     } catch {

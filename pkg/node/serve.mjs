@@ -1,18 +1,12 @@
-import { randomFillSync } from "node:crypto";
-
 import { Core } from "../node.mjs";
 import { mcpJson } from "./command.mjs";
 import { readConfiguration } from "./configuration.mjs";
 import { Host } from "./host.mjs";
 import { HttpClient } from "./http.mjs";
 import { Log } from "./log.mjs";
+import { EXIT_OK, EXIT_SOFTWARE, endingSignal, genesis } from "./process.mjs";
 import { serveStdio } from "./stdio.mjs";
 import { openTrace } from "./trace.mjs";
-
-const EXIT_OK = 0;
-
-/** The exit code of sysexits.h for an internal fault. */
-const EXIT_SOFTWARE = 70;
 
 /** The core's own default of `limits.message_bytes`. */
 const MESSAGE_BYTES = 32 << 20;
@@ -61,17 +55,4 @@ export async function serve({ config, trace }) {
     log.say("to see it work: narrows demo. To end it: Ctrl-C.");
   }
   return Promise.race([served.then(() => EXIT_OK), broken]);
-}
-
-function genesis() {
-  const seed = new Uint8Array(32);
-  randomFillSync(seed);
-  return { seed, now: Math.floor(performance.now()), unixMs: Date.now() };
-}
-
-/** Aborts when the process is told to end. A second signal ends it at once, as signals do. */
-function endingSignal() {
-  const ending = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(name, () => ending.abort());
-  return ending.signal;
 }

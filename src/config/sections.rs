@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Config, ExternalAgent, Table, seconds};
+use super::{Config, ExternalAgent, Table, Token, seconds};
 use crate::bucket::Rate;
 use crate::json::{self, Array, Json, Kind, Object, RawValue};
 use crate::tools::connect_agent::{check_alias, check_headers};
@@ -90,6 +90,36 @@ pub(super) fn read_external_agents(raw: Option<&RawValue>, config: &mut Config, 
     }
 }
 
+pub(super) fn read_server(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let mut table = Table::new(raw, "server.".into(), faults);
+    table.boolean("loopback", &mut config.server.loopback);
+    table.strings("hosts", &mut config.server.hosts);
+    table.strings("cors_origins", &mut config.server.cors_origins);
+    table.finish();
+}
+
+pub(super) fn read_auth(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let mut table = Table::new(raw, "auth.".into(), faults);
+    let mut list = None;
+    table.optional("tokens", "a list of tables", &mut list, json::elements);
+    table.finish();
+    for (index, raw) in list.unwrap_or_default().into_iter().enumerate() {
+        let mut table = Table::new(raw, format!("auth.tokens[{index}]."), faults);
+        let (mut token, mut principal) = (String::new(), String::new());
+        table.optional_string("token", "a text of at least 8 characters without blanks", &mut token, |token| {
+            token.len() >= 8 && token.bytes().all(|byte| byte.is_ascii_graphic())
+        });
+        table.optional_string("principal", "1 to 64 of a-z, 0-9 and -", &mut principal, |name| check_alias(name).is_ok());
+        table.finish();
+        if token.is_empty() || principal.is_empty() {
+            faults.push(format!("`auth.tokens[{index}]` needs a `token` and a `principal`"));
+        }
+        config.server.tokens.push(Token { token, principal });
+    }
+}
+
 /// Writes the sections; what has no default is written where it is set.
 pub(super) fn write(config: &Config, out: &mut Object) {
     if let Some(rate) = config.rate_limit {
@@ -119,4 +149,18 @@ pub(super) fn write(config: &Config, out: &mut Object) {
         agents.json(&entry.finish());
     }
     out.json("external_agents", &agents.finish());
+    let mut server = Object::new();
+    server.boolean("loopback", config.server.loopback).strings("hosts", config.server.hosts.iter().map(String::as_str));
+    server.strings("cors_origins", config.server.cors_origins.iter().map(String::as_str));
+    out.json("server", &server.finish());
+    if !config.server.tokens.is_empty() {
+        let (mut tokens, mut auth) = (Array::new(), Object::new());
+        for known in &config.server.tokens {
+            let mut token = Object::new();
+            token.string("token", &known.token).string("principal", &known.principal);
+            tokens.json(&token.finish());
+        }
+        auth.json("tokens", &tokens.finish());
+        out.json("auth", &auth.finish());
+    }
 }

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Gateway;
 use crate::call::{CallId, Caller};
-use crate::io::{Level, Misuse, Output, PeerId};
+use crate::io::{Level, Misuse, PeerId};
 use crate::json::{self, Members, Object, RawValue};
 use crate::jsonrpc::{self, INVALID_REQUEST, Id, Incoming};
 use crate::mcp::arguments::Arguments;
@@ -58,6 +58,14 @@ impl Gateway {
         Ok(())
     }
 
+    /// Forgets a peer of the HTTP face, cancelling its calls where it left before their answer.
+    pub(super) fn leave(&mut self, peer: PeerId, cancelled: bool) {
+        let Some(session) = self.peers.remove(&peer) else { return };
+        for call in session.calls() {
+            self.stop(call, cancelled);
+        }
+    }
+
     /// What a peer must not be told.
     fn secrets(&self, peer: PeerId) -> Option<&Secrets> {
         self.peers.get(&peer).and_then(|session| self.scopes.get(&session.scope)).map(|scope| &scope.secrets)
@@ -69,7 +77,7 @@ impl Gateway {
             Some(secrets) => secrets.redact_json(result),
             None => result,
         };
-        self.say(peer, jsonrpc::result(id, &result));
+        self.ground.say(peer, Some(id), true, None, jsonrpc::result(id, &result));
     }
 
     fn say_error(&mut self, peer: PeerId, id: Option<&Id>, code: i64, message: &str, data: Option<json::Json>) {
@@ -77,11 +85,7 @@ impl Gateway {
             Some(secrets) => (secrets.redact(message.into()), data.map(|data| secrets.redact_json(data))),
             None => (String::from(message), data),
         };
-        self.say(peer, jsonrpc::error(id, code, &message, data.as_ref()));
-    }
-
-    fn say(&mut self, peer: PeerId, message: json::Json) {
-        self.ground.outputs.push_back(Output::Message { peer, text: message.into_string() });
+        self.ground.say(peer, id, true, Some(code), jsonrpc::error(id, code, &message, data.as_ref()));
     }
 
     pub(super) fn message(&mut self, peer: PeerId, text: &str) -> Result<(), Misuse> {
@@ -136,11 +140,11 @@ impl Gateway {
         }
     }
 
-    fn takes_batches(&self, peer: PeerId) -> bool {
+    pub(super) fn takes_batches(&self, peer: PeerId) -> bool {
         self.peers.get(&peer).is_some_and(|session| session.version == Some(BATCH_VERSION))
     }
 
-    fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<&RawValue>) {
+    pub(super) fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<&RawValue>) {
         self.learn_headers(peer, params);
         let limit = self.ground.config.limits.calls_per_peer;
         let Some(session) = self.peers.get_mut(&peer) else { return };
@@ -157,7 +161,8 @@ impl Gateway {
             }
             Ok(Answer::Listen(acknowledgement)) => {
                 session.listen(id);
-                self.say(peer, jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement));
+                let message = jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement);
+                self.ground.say(peer, Some(id), false, None, message);
             }
             Ok(Answer::Call { tool, arguments, envelope }) => self.call(peer, id, tool, arguments, envelope),
             Err(error) => self.say_error(peer, Some(id), error.code, &error.message, error.data),
@@ -202,7 +207,7 @@ impl Gateway {
         self.begin(caller, tool, Arguments::new(arguments));
     }
 
-    fn notification(&mut self, peer: PeerId, method: &str, params: Option<&RawValue>) {
+    pub(super) fn notification(&mut self, peer: PeerId, method: &str, params: Option<&RawValue>) {
         if method != "notifications/cancelled" {
             return;
         }
@@ -214,6 +219,7 @@ impl Gateway {
         // Unknown, finished and already cancelled ids are nobody's loss.
         if let Some(call) = session.end(&id) {
             self.stop(call, true);
+            self.give_up(peer, &id);
         }
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId};
+use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId};
 use crate::json::{self, Members, RawValue};
 
 /// The largest integer that JavaScript holds exactly.
@@ -46,6 +46,16 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
                 detail: members.string("detail").unwrap_or_default(),
             }
         }
+        "request" => Input::Request {
+            request: request(&members)?,
+            method: text_of(&members, "method")?,
+            target: text_of(&members, "target")?,
+            headers: headers(members.get("headers"))?,
+        },
+        "request_body" => Input::RequestBody { request: request(&members)?, bytes: bytes(&members)? },
+        "request_end" => Input::RequestEnd { request: request(&members)? },
+        "request_gone" => Input::RequestGone { request: request(&members)? },
+        "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
     })
@@ -70,6 +80,10 @@ fn peer(members: &Members<'_>) -> Result<PeerId, Misuse> {
 
 fn exchange(members: &Members<'_>) -> Result<ExchangeId, Misuse> {
     number(members, "exchange").map(ExchangeId)
+}
+
+fn request(members: &Members<'_>) -> Result<RequestId, Misuse> {
+    number(members, "request").map(RequestId)
 }
 
 fn bytes(members: &Members<'_>) -> Result<Vec<u8>, Misuse> {
@@ -110,6 +124,16 @@ mod tests {
             Input::Body { exchange: ExchangeId(3), bytes: alloc::vec![0xff, 0, 1] },
             Input::End { exchange: ExchangeId(3) },
             Input::Failed { exchange: ExchangeId(3), cause: Cause::Tls, detail: "expired".into() },
+            Input::Request {
+                request: RequestId(4),
+                method: "POST".into(),
+                target: "/mcp?x=1".into(),
+                headers: alloc::vec![("Host".into(), "localhost".into())],
+            },
+            Input::RequestBody { request: RequestId(4), bytes: b"{}".to_vec() },
+            Input::RequestEnd { request: RequestId(4) },
+            Input::RequestGone { request: RequestId(4) },
+            Input::Stop,
             Input::Tick,
         ];
         for input in inputs {

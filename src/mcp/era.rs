@@ -99,6 +99,18 @@ fn unsupported(version: &str) -> RpcError {
     RpcError { code: UNSUPPORTED_VERSION, message, data: Some(data.finish()) }
 }
 
+/// The version that the parameters of a modern message claim.
+#[must_use]
+pub fn claimed_version(params: &Members<'_>) -> Option<String> {
+    params.get("_meta").and_then(json::members)?.string(&format!("{PREFIX}protocolVersion"))
+}
+
+/// Whether parameters carry any member of the modern envelope.
+#[must_use]
+pub fn is_claimed(params: &Members<'_>) -> bool {
+    params.get("_meta").and_then(json::members).is_some_and(|meta| claims_modern(&meta))
+}
+
 fn claims_modern(meta: &Members<'_>) -> bool {
     ["protocolVersion", "clientCapabilities", "clientInfo"].iter().any(|name| meta.has(&format!("{PREFIX}{name}")))
 }
@@ -148,6 +160,15 @@ pub fn volatile(result: &mut Object, era: Era) {
             result.integer("ttlMs", 0).string("cacheScope", "private");
         }
     }
+}
+
+/// The answer to a `subscriptions/listen` that the gateway ends.
+#[must_use]
+pub fn listened(id: &Json, config: &Config) -> Json {
+    let (mut meta, mut out) = (Object::new(), Object::new());
+    meta.json(&format!("{PREFIX}serverInfo"), &server_info(config)).json(&format!("{PREFIX}subscriptionId"), id);
+    out.string("resultType", "complete").json("_meta", &meta.finish());
+    out.finish()
 }
 
 /// The acknowledgement of a `subscriptions/listen` that asks for lists which never change here.

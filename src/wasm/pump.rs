@@ -168,6 +168,8 @@ impl Pump {
                 }
             }
             Output::Notice(notice) => self.tell(notice),
+            // This host hands no requests in.
+            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
         }
     }
 

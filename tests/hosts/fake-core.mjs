@@ -39,6 +39,10 @@ export class FakeCore {
     this.#take(now, { type: "body", exchange, text: Buffer.from(bytes).toString("utf8") });
   }
 
+  requestBody(now, request, bytes) {
+    this.#take(now, { type: "request_body", request, text: Buffer.from(bytes).toString("utf8") });
+  }
+
   output() {
     this.#alive();
     return this.#outputs.shift();

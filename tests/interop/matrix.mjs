@@ -1,6 +1,7 @@
 // Who meets whom: one client with every agent in every form, the other clients with one or two agents each.
 import { join } from 'node:path';
 import { listing, refusals } from './listing.mjs';
+import { overHttp } from './over-http.mjs';
 import { alone, crowd, script } from './script.mjs';
 
 const here = import.meta.dirname;
@@ -61,12 +62,23 @@ const clients = [
   { label: 'inspector/modern', argv: driver('inspector.mjs'), mode: 'modern', revision: MODERN, agents: [old[0]], alone: true },
 ];
 
+/** The same clients over HTTP, where `cancels` says that a client can call off. */
+const remote = clients
+  .filter(({ label }) => label !== 'inspector/modern')
+  .map((client) => ({ ...client, label: `${client.label} over HTTP`, over: 'http', cancels: client.label.startsWith('ts') }));
+
 /** A group is one gateway, one client, its agents and the tests they go through. */
-export const groups = clients.flatMap((client) => {
+export const groups = [...clients.flatMap(onStdio), ...remote.map(onHttp)];
+
+function onHttp(client) {
+  return { client, agents: [some[0]], label: client.label, tests: overHttp(client) };
+}
+
+function onStdio(client) {
   const group = (label, agents, tests) => ({ client, agents, label: label ? `${client.label} × ${label}` : client.label, tests });
   return [
     group('', [], [...listing, ...(client.alone ? [] : refusals)]),
     ...client.agents.map((one) => group(one.label, [one], client.alone ? alone : script(one))),
     ...(client.crowd ? [group('all agents', [some[0], old[0], some[1], old[1]], crowd)] : []),
   ];
-});
+}

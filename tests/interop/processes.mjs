@@ -69,6 +69,27 @@ export async function startAgent({ argv, env, label }) {
   }
 }
 
+/** Starts the gateway as a server over HTTP and waits for its URL. `end()` tells it to end and gives its exit code. */
+export async function startServer(gateway) {
+  const server = start([...gateway, 'serve', '--port', '0']);
+  const end = () => {
+    try {
+      process.kill(server.pid, 'SIGTERM');
+    } catch {
+      // It has ended already.
+    }
+    return server.end();
+  };
+  try {
+    const [url] = /http:\S+/.exec(await within(30_000, 'serve', server.line())) ?? [];
+    if (!url) throw new Error(`no URL: ${server.errors()}`);
+    return { url, end };
+  } catch (error) {
+    await server.end(0);
+    throw error;
+  }
+}
+
 /** Starts a client driver and waits until it is connected. After a lost answer nothing more is asked: answers would no longer match. */
 export async function startDriver(argv) {
   const driver = start(argv);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Ajv from 'ajv/dist/2020.js';
 import { groups } from './matrix.mjs';
-import { startAgent, startDriver } from './processes.mjs';
+import { startAgent, startDriver, startServer } from './processes.mjs';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' }, jobs: { type: 'string', default: '3' } } });
 const here = import.meta.dirname;
@@ -33,6 +33,11 @@ const wire = [
     for (const lines of worked) assert.deepEqual(marked(lines, '=').slice(1), ['ended 0']);
   }],
 ];
+
+/** What a gateway that serves over HTTP does once the client has gone. */
+const service = [['the gateway ends when it is told to', async (t) => assert.equal(await t.server.end(), 0)]];
+
+const afterwards = (group) => (group.client.over === 'http' ? service : wire);
 
 /** The transcripts of a group, one for each gateway process, from the taps in front of them. */
 function transcripts(log) {
@@ -99,7 +104,7 @@ async function attempt(label, tests, t) {
 
 /** Every test of a group that could not be set up has failed, for one cause. */
 function hopeless(group, error) {
-  const names = [...group.tests, ...wire].map(([name]) => name);
+  const names = [...group.tests, ...afterwards(group)].map(([name]) => name);
   counts.failed += names.length;
   failed.push(`${group.label}: all ${names.length}`);
   return [`FAIL ${group.label}: ${names.join('; ')}\n  ${String(error.message).trim().replaceAll('\n', '\n  ')}`];
@@ -118,13 +123,18 @@ async function run(group) {
       started.push(running);
       return { ...one, url: running.url };
     }));
+    const server = group.client.over === 'http' ? await startServer(gateway) : undefined;
+    if (server) started.push(server);
     const command = [process.execPath, join(here, 'clients/tap.mjs'), join(logs, log), ...gateway];
-    started.push(await startDriver([...group.client.argv, JSON.stringify(command), group.client.mode ?? '']));
-    const t = bench(started.at(-1), group.client, agents, log);
+    const target = JSON.stringify(server?.url ?? command);
+    started.push(await startDriver([...group.client.argv, target, group.client.mode ?? '']));
+    const t = { ...bench(started.at(-1), group.client, agents, log), server };
     await t.list();
     failures.push(...await attempt(group.label, group.tests, t));
+    if (server) await started.pop().end();
+    else await end();
+    failures.push(...await attempt(group.label, afterwards(group), t));
     await end();
-    failures.push(...await attempt(group.label, wire, t));
   } catch (error) {
     await end();
     failures.push(...hopeless(group, error));
@@ -145,7 +155,7 @@ function kill(pid) {
   }
 }
 
-const wanted = groups.filter((group) => [...group.tests, ...wire].some(([name]) => `${group.label}: ${name}`.includes(options.only)));
+const wanted = groups.filter((group) => [...group.tests, ...afterwards(group)].some(([name]) => `${group.label}: ${name}`.includes(options.only)));
 const queue = [...wanted];
 const worker = async () => {
   for (let group = queue.shift(); group; group = queue.shift()) await run(group);

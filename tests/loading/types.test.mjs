@@ -47,6 +47,7 @@ const everything = {
   directory: { url: "https://directory.example/" },
   tools: ["send_message"],
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
+  auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
 };
 
 test("the configuration's type has the keys that the gateway has", async () => {

@@ -127,6 +127,9 @@ impl Host {
                     self.aborted.push(exchange);
                 }
                 Output::Notice(_) => {}
+                Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
+                    panic!("nobody asks over HTTP")
+                }
             }
         }
     }

@@ -133,6 +133,11 @@ impl Watch {
                 Phase::Begun | Phase::Over => Ok(()),
             },
             Input::Failed { exchange, .. } => phase(exchange).map(|_| ()),
+            Input::Request { .. }
+            | Input::RequestBody { .. }
+            | Input::RequestEnd { .. }
+            | Input::RequestGone { .. }
+            | Input::Stop => Ok(()),
         }
     }
 
@@ -196,6 +201,11 @@ impl Watch {
             }
             Input::Message { peer, text } => self.message(*peer, text, &mut cause),
             Input::MessageTooLong { .. } | Input::Tick => {}
+            Input::Request { .. }
+            | Input::RequestBody { .. }
+            | Input::RequestEnd { .. }
+            | Input::RequestGone { .. }
+            | Input::Stop => {}
             Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
                 self.report(*exchange, Phase::Begun, &mut cause);
             }
@@ -237,6 +247,9 @@ impl Watch {
             }
             Output::Message { peer, text } => self.said(*peer, text),
             Output::Notice(notice) => assert!(super::wire::is_json(notice.fields.as_str())),
+            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
+                panic!("nobody asks over HTTP")
+            }
         }
     }
 
@@ -300,6 +313,7 @@ impl Watch {
             let text = match output {
                 Output::Fetch { request, .. } if origin(&request.url) == secret.origin => continue,
                 Output::Fetch { .. } | Output::Message { .. } | Output::Notice(_) | Output::Abort { .. } => output.to_json(),
+                Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => output.to_json(),
             };
             for needle in &secret.needles {
                 assert!(!holds(text.as_str(), needle), "{needle} of {} leaves: {}", secret.origin, shortened(text.as_str()));

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { args, command, mode, serve } from './serve.mjs';
+import { args, command, mode, serve, url } from './serve.mjs';
 
 const program = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')), 'clients/launcher/build/index.js');
 /** The exit status for an answer with `isError`. Any other than 0, such as 6 for a fault that `--strict` finds in a schema, is a failure. */
@@ -10,7 +10,7 @@ const toolError = 5;
 
 const inspect = (...options) =>
   new Promise((resolve, reject) => {
-    const line = [program, '--cli', command, ...args, ...options, '--protocol-era', mode, '--format', 'json', '-q'];
+    const line = [program, '--cli', ...(url ? [url.href] : [command, ...args]), ...options, '--protocol-era', mode, '--format', 'json', '-q'];
     execFile(process.execPath, line, { timeout: 15_000, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       if (error && error.code !== toolError) return reject(new Error(`exit ${error.code ?? error.signal}: ${stderr.trim() || stdout.trim()}`));
       resolve(JSON.parse(stdout).result);

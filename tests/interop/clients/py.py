@@ -36,8 +36,9 @@ async def answer(client, wish):
         return {'failure': {'message': f'{type(error).__name__}: {error}'}, 'progress': seen}
 
 
-async def main(command, mode):
-    async with Client(StdioServerParameters(command=command[0], args=command[1:]), mode=mode) as client:
+async def main(target, mode):
+    server = target if isinstance(target, str) else StdioServerParameters(command=target[0], args=target[1:])
+    async with Client(server, mode=mode) as client:
         say({'ready': True})
         while line := await asyncio.to_thread(sys.stdin.readline):
             say(await answer(client, json.loads(line)))

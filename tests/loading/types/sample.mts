@@ -18,6 +18,12 @@ function perform(output: Output): string {
       return `${output.peer.toFixed()} ${output.text}`;
     case "fetch":
       return output.method + output.url + (output.body ?? "") + output.headers.map(([name, value]) => name + value).join();
+    case "response_head":
+      return output.status.toFixed() + output.headers.map(([name, value]) => name + value).join();
+    case "response_body":
+      return output.text;
+    case "response_end":
+      return output.request.toFixed();
     case "abort":
       return output.exchange.toFixed();
     case "notice":

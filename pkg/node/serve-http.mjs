@@ -1,0 +1,108 @@
+import { Core } from "../node.mjs";
+import { readConfiguration } from "./configuration.mjs";
+import { Host } from "./host.mjs";
+import { HttpServer } from "./http-server.mjs";
+import { HttpClient } from "./http.mjs";
+import { Log } from "./log.mjs";
+import { EXIT_OK, EXIT_SOFTWARE, endingSignal, genesis } from "./process.mjs";
+import { openTrace } from "./trace.mjs";
+import { UsageError } from "./usage.mjs";
+
+const { lookup } = process.getBuiltinModule("node:dns/promises");
+const { BlockList, isIPv6 } = process.getBuiltinModule("node:net");
+
+const HOST = "127.0.0.1";
+const PORT = 4545;
+
+/** How long the requests that cancel tasks may take at the end. */
+const GRACE_MS = 300;
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/**
+ * Serves MCP over HTTP until the process is told to end.
+ *
+ * @param {{ config?: string, trace?: string, host?: string, port?: number, insecure?: true }} options
+ * @returns {Promise<number>} the exit code
+ * @throws {UsageError | Error} the configuration is no good, or the address cannot be listened on
+ */
+export async function serveHttp({ config, trace, host: name = HOST, port = PORT, insecure = false }) {
+  const file = readConfiguration(config, process.env);
+  const onlyHere = await isLoopback(name);
+  const configuration = placed(file, onlyHere);
+  const core = new Core(genesis(), configuration);
+  if (!onlyHere && !insecure && !file.auth?.tokens?.length) {
+    throw new UsageError(
+      `${name} can be reached by others: give auth.tokens in the configuration, or --insecure to let everybody in.`,
+    );
+  }
+  const onTrace = trace === undefined ? undefined : openTrace(trace);
+  const log = new Log(process.stderr);
+  const { allow_private: allowPrivate, allowed_hosts: allowedHosts } = configuration.network;
+  const http = new HttpClient({ allowPrivate, allowedHosts });
+  let broke;
+  const broken = new Promise((resolve) => {
+    broke = (message) => {
+      log.say(`the gateway broke and ends: ${message}`);
+      resolve(EXIT_SOFTWARE);
+    };
+  });
+  const host = new Host(core, {
+    fetch: (request, report) => http.fetch(request, report),
+    onNotice: (notice) => log.notice(notice),
+    onTrace,
+    onDeath: broke,
+  });
+  const server = new HttpServer(host, configuration.limits);
+  const told = endingSignal();
+  const { address, port: actual } = await listen(server, name, port);
+  welcome(addressed(onlyHere ? name : address, actual), file);
+  const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
+  return Promise.race([broken, ended.then(() => end(server, host))]);
+}
+
+async function end(server, host) {
+  await server.close();
+  await host.stop(GRACE_MS);
+  return EXIT_OK;
+}
+
+async function isLoopback(name) {
+  let found;
+  try {
+    found = await lookup(name, { all: true });
+  } catch (error) {
+    throw new UsageError(`${name} cannot be listened on: ${error.message}.`);
+  }
+  return found.every(({ address }) => loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4"));
+}
+
+/** The configuration at its place: whoever can be reached by others reaches no private address for them. */
+function placed(file, onlyHere) {
+  return {
+    ...file,
+    server: { ...file.server, loopback: onlyHere },
+    network: { allow_private: onlyHere, ...file.network },
+  };
+}
+
+async function listen(server, name, port) {
+  try {
+    return await server.listen(port, name);
+  } catch (error) {
+    const taken = error.code === "EADDRINUSE" ? `port ${port} is taken, choose another with --port` : error.message;
+    throw new UsageError(`${name} cannot be listened on: ${taken}.`);
+  }
+}
+
+function addressed(host, port) {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}/mcp`;
+}
+
+function welcome(url, { auth }) {
+  const headers = auth?.tokens?.length ? { headers: { Authorization: "Bearer YOUR-TOKEN" } } : {};
+  const entry = JSON.stringify({ mcpServers: { narrows: { type: "http", url, ...headers } } });
+  process.stdout.write(`narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\nTo end it: Ctrl-C.\n`);
+}

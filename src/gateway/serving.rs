@@ -1,0 +1,198 @@
+//! Incoming requests: admitted, taken in, answered at once or handed on; and the end of serving.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Gateway;
+use crate::http;
+use crate::incoming::access::{self, Refusal};
+use crate::incoming::mcp as rules;
+use crate::incoming::{Served, Stage, is_http};
+use crate::io::{Headers, Misuse, Output, PeerId, RequestId};
+use crate::json::{self, Json};
+use crate::jsonrpc::Id;
+use crate::mcp::era;
+
+impl Gateway {
+    /// The head of an incoming request.
+    pub(super) fn request_head(
+        &mut self,
+        request: RequestId,
+        method: &str,
+        target: &str,
+        headers: Headers,
+    ) -> Result<(), Misuse> {
+        if request.0 >= 1 << 53 {
+            return Err(Misuse::OutOfRange("request"));
+        }
+        if self.incoming.requests.has(&request) {
+            return Err(Misuse::RequestOpen(request));
+        }
+        let refused = Served { principal: String::new(), common: Headers::new(), stage: Stage::Refused };
+        self.incoming.requests.insert(request, refused);
+        if let Err(refusal) = self.admitted(request, method, target, headers) {
+            self.refuse(request, refusal);
+        }
+        Ok(())
+    }
+
+    /// Host and origin come first, then whether there is room, then who asks, then what for.
+    fn admitted(&mut self, request: RequestId, method: &str, target: &str, headers: Headers) -> Result<(), Refusal> {
+        let server = &self.ground.config.server;
+        let common = access::admit(server, &headers)?;
+        if let Some(served) = self.incoming.requests.get_mut(&request) {
+            served.common = common;
+        }
+        let limits = &self.ground.config.limits;
+        if self.incoming.stopping || self.incoming.requests.len() > limits.requests {
+            return Err(busy("the gateway takes no more requests now"));
+        }
+        if http::section_bytes(&headers) > limits.header_bytes {
+            return Err(Refusal::new(431, "the header fields are larger than header_bytes allows"));
+        }
+        let path = target.split('?').next().unwrap_or_default();
+        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+        // A preflight carries no credentials (WHATWG Fetch, CORS protocol).
+        let principal = match (path, method) {
+            (_, "OPTIONS") | ("/healthz", _) => String::new(),
+            _ => access::principal(server, &headers)?,
+        };
+        if let Some(served) = self.incoming.requests.get_mut(&request) {
+            served.principal = principal;
+        }
+        match (path, method) {
+            (_, "OPTIONS") => Err(Refusal { status: 204, headers: access::preflight(), message: "" }),
+            ("/healthz", "GET" | "HEAD") => Err(Refusal::new(200, "ok")),
+            ("/mcp", "POST") => self.admit_post(request, headers),
+            ("/mcp", "GET") => self.listen_again(request, &headers),
+            ("/mcp", "DELETE") => self.end_session_of(request, &headers),
+            ("/mcp", _) => Err(not_allowed("GET, POST, DELETE", "this method is not served here")),
+            ("/healthz", _) => Err(not_allowed("GET, HEAD", "this method is not served here")),
+            _ => Err(Refusal::new(404, "there is nothing at this path: MCP is at /mcp")),
+        }
+    }
+
+    fn admit_post(&mut self, request: RequestId, headers: Headers) -> Result<(), Refusal> {
+        rules::check_post(&headers)?;
+        let length = http::header(&headers, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
+        if length.is_some_and(|length| length > self.ground.config.limits.request_bytes) {
+            return Err(too_large());
+        }
+        if let Some(served) = self.incoming.requests.get_mut(&request) {
+            served.stage = Stage::Body { headers, bytes: Vec::new() };
+        }
+        Ok(())
+    }
+
+    /// Answers a request at once, in plain words.
+    pub(super) fn refuse(&mut self, request: RequestId, refusal: Refusal) {
+        let mut headers = self.common(request);
+        headers.extend(refusal.headers);
+        if !refusal.message.is_empty() {
+            headers.push(("Content-Type".to_string(), "text/plain; charset=utf-8".to_string()));
+        }
+        self.respond(request, refusal.status, headers, String::from(refusal.message));
+    }
+
+    /// The header fields that every response to a request carries.
+    pub(super) fn common(&self, request: RequestId) -> Headers {
+        self.incoming.requests.get(&request).map(|served| served.common.clone()).unwrap_or_default()
+    }
+
+    /// A complete response. The request's number is free again.
+    pub(super) fn respond(&mut self, request: RequestId, status: u16, headers: Headers, body: String) {
+        self.ground.outputs.push_back(Output::ResponseHead { request, status, headers });
+        if !body.is_empty() {
+            self.ground.outputs.push_back(Output::ResponseBody { request, text: body });
+        }
+        self.ground.outputs.push_back(Output::ResponseEnd { request });
+        self.incoming.remove(request);
+    }
+
+    /// A complete response with one JSON-RPC message.
+    pub(super) fn respond_json(&mut self, request: RequestId, status: u16, message: Json) {
+        let mut headers = self.common(request);
+        headers.push(("Content-Type".to_string(), "application/json".to_string()));
+        self.respond(request, status, headers, message.into_string());
+    }
+
+    /// Some of an incoming body.
+    pub(super) fn request_body(&mut self, request: RequestId, more: &[u8]) {
+        let limits = &self.ground.config.limits;
+        let (one, all) = (limits.request_bytes, limits.incoming_bytes);
+        let Some(Served { stage: Stage::Body { bytes, .. }, .. }) = self.incoming.requests.get_mut(&request) else { return };
+        let more_bytes = u64::try_from(more.len()).unwrap_or(u64::MAX);
+        let grown = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_add(more_bytes);
+        let refusal = if grown > one {
+            too_large()
+        } else if self.incoming.body_bytes.saturating_add(more_bytes) > all {
+            busy("the bodies that are taken in now are as large as incoming_bytes allows")
+        } else {
+            bytes.extend_from_slice(more);
+            self.incoming.body_bytes += more_bytes;
+            return;
+        };
+        self.refuse(request, refusal);
+    }
+
+    /// The end of an incoming body.
+    pub(super) fn request_end(&mut self, request: RequestId) {
+        if let Some((headers, bytes)) = self.incoming.take_body(request) {
+            self.post(request, &headers, bytes);
+        }
+    }
+
+    /// Whoever asked left. In the modern era that cancels; in a session the answer waits for who comes back.
+    pub(super) fn request_gone(&mut self, request: RequestId) {
+        let Some(Served { stage: Stage::Waiting(waiting), .. }) = self.incoming.remove(request) else { return };
+        match waiting.stream {
+            Some((name, stream)) => {
+                if let Some(session) = self.incoming.sessions.get_mut(&name) {
+                    session.leave(stream);
+                }
+            }
+            None => {
+                self.incoming.alone.remove(&waiting.peer);
+                self.leave(waiting.peer, true);
+            }
+        }
+    }
+
+    /// Stops serving: what is asked for is answered, streams end, nothing new is taken.
+    pub(super) fn stop_serving(&mut self) {
+        self.incoming.stopping = true;
+        let calls: Vec<_> = self.calls.iter().filter(|(_, call)| is_http(call.caller.peer)).map(|(id, _)| *id).collect();
+        for call in calls {
+            self.work(call, |work, run| Some(work.interrupted(run, "the gateway is stopping")));
+        }
+        let alone: Vec<PeerId> = self.incoming.alone.iter().map(|(peer, _)| *peer).collect();
+        for peer in alone {
+            let listens = self.peers.get(&peer).map(|session| session.listens().map(String::from).collect::<Vec<_>>());
+            for id in listens.iter().flatten().filter_map(|id| json::parse(id, 0).ok().and_then(Id::read)) {
+                let result = era::listened(id.as_json(), &self.ground.config);
+                self.say_result(peer, &id, result);
+            }
+        }
+        self.route();
+        let open: Vec<RequestId> = self.incoming.requests.iter().map(|(request, _)| *request).collect();
+        for request in open {
+            self.end_stream(request, busy("the gateway is stopping"));
+        }
+    }
+}
+
+/// The refusal of what may be tried again soon.
+fn busy(message: &'static str) -> Refusal {
+    let retry = ("Retry-After".to_string(), "1".to_string());
+    Refusal { status: 503, headers: alloc::vec![retry], message }
+}
+
+fn too_large() -> Refusal {
+    Refusal::new(413, "the body is larger than request_bytes allows")
+}
+
+/// The refusal of a method, with those that are served.
+pub(super) fn not_allowed(methods: &str, message: &'static str) -> Refusal {
+    let allow = ("Allow".to_string(), methods.to_string());
+    Refusal { status: 405, headers: alloc::vec![allow], message }
+}

@@ -1,0 +1,219 @@
+//! What peers of the HTTP face are told: JSON while it is one quick answer, events once there is more.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Gateway;
+use super::posting::{batch, literal};
+use crate::incoming::access::Refusal;
+use crate::incoming::mcp as rules;
+use crate::incoming::{KEEP_ALIVE_MS, Message, Stage, Waiting};
+use crate::io::{Output, PeerId, RequestId};
+use crate::jsonrpc::Id;
+use crate::mcp::era::Era;
+
+/// The version from which streams begin with an event that carries an id alone.
+const PRIMED_VERSION: &str = "2025-11-25";
+
+impl Gateway {
+    /// Hands on what was said to peers of the HTTP face.
+    pub(crate) fn route(&mut self) {
+        while let Some(message) = self.ground.outbox.pop_front() {
+            let request = match self.incoming.alone.get(&message.peer) {
+                Some(request) => Some(*request),
+                None => self.reader_of(&message),
+            };
+            match request {
+                Some(request) => self.tell(request, message),
+                None => self.keep_for_later(&message),
+            }
+        }
+    }
+
+    fn reader_of(&self, message: &Message) -> Option<RequestId> {
+        let session = self.incoming.sessions.get(self.incoming.session_of.get(&message.peer)?.as_str())?;
+        session.route(message.about.as_deref()?)?.1
+    }
+
+    /// Nobody reads: the event is kept for who comes back.
+    fn keep_for_later(&mut self, message: &Message) {
+        let limit = self.ground.config.limits.session_event_bytes;
+        let Some(name) = self.incoming.session_of.get(&message.peer) else { return };
+        let Some(session) = self.incoming.sessions.get_mut(name.as_str()) else { return };
+        let Some(about) = message.about.as_deref() else { return };
+        let Some((stream, _)) = session.route(about) else { return };
+        session.event(stream, message.text.as_str(), limit);
+        if message.last {
+            session.answered(about);
+        }
+    }
+
+    pub(super) fn waiting(&mut self, request: RequestId) -> Option<&mut Waiting> {
+        match &mut self.incoming.requests.get_mut(&request)?.stage {
+            Stage::Waiting(waiting) => Some(waiting),
+            Stage::Body { .. } | Stage::Refused => None,
+        }
+    }
+
+    fn tell(&mut self, request: RequestId, message: Message) {
+        let (last, about) = (message.last, message.about.clone());
+        let Some(waiting) = self.waiting(request) else { return };
+        if waiting.streaming || !last {
+            if !waiting.streaming {
+                self.start_stream(request, true);
+            }
+            self.event(request, message.text.as_str());
+        } else {
+            waiting.answers.push(message);
+        }
+        if let Some(about) = about.filter(|_| last) {
+            self.settle(request, &about);
+        }
+    }
+
+    /// Nothing more comes about a request; the response ends where it was the last one.
+    fn settle(&mut self, request: RequestId, about: &str) {
+        let Some(waiting) = self.waiting(request) else { return };
+        waiting.open.retain(|id| id != about);
+        let done = waiting.open.is_empty() && !waiting.standing;
+        let plain = !waiting.streaming && !waiting.answers.is_empty();
+        if let Some((name, _)) = waiting.stream.clone()
+            && let Some(session) = self.incoming.sessions.get_mut(&name)
+        {
+            session.answered(about);
+        }
+        match (done, plain) {
+            (true, true) => self.end_plainly(request),
+            (true, false) => {
+                // A response without an answer, whose request was cancelled, is a stream without events.
+                if self.waiting(request).is_some_and(|waiting| !waiting.streaming) {
+                    self.start_stream(request, false);
+                }
+                self.end_stream(request, Refusal::new(503, ""));
+            }
+            (false, _) => {}
+        }
+    }
+
+    /// A cancelled request of a session is never answered.
+    pub(super) fn give_up(&mut self, peer: PeerId, id: &Id) {
+        let about = literal(id);
+        let Some(name) = self.incoming.session_of.get(&peer) else { return };
+        let Some(session) = self.incoming.sessions.get_mut(name.as_str()) else { return };
+        match session.route(&about) {
+            Some((_, Some(reader))) => self.settle(reader, &about),
+            Some((_, None)) => session.answered(&about),
+            None => {}
+        }
+    }
+
+    /// One answer as JSON; the answers to a batch as an array.
+    fn end_plainly(&mut self, request: RequestId) {
+        let Some(waiting) = self.waiting(request) else { return };
+        let (era, answers, several) = (waiting.era, core::mem::take(&mut waiting.answers), waiting.batch);
+        let code = answers.first().and_then(|message| message.code);
+        let status = match era {
+            Era::Modern => rules::status_of(code),
+            Era::Legacy => 200,
+        };
+        let body = match <[Message; 1]>::try_from(answers) {
+            Ok([one]) if !several => one.text,
+            Ok(one) => batch(&one),
+            Err(answers) => batch(&answers),
+        };
+        self.forget_waiting(request);
+        self.respond_json(request, status, body);
+    }
+
+    /// Turns a response into a stream; a new one begins with an event that carries an id.
+    pub(super) fn start_stream(&mut self, request: RequestId, primed: bool) {
+        let Some(waiting) = self.waiting(request) else { return };
+        waiting.streaming = true;
+        let answers = core::mem::take(&mut waiting.answers);
+        let peer = waiting.peer;
+        let mut headers = self.common(request);
+        for (name, value) in
+            [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no")]
+        {
+            headers.push((name.to_string(), value.to_string()));
+        }
+        self.ground.outputs.push_back(Output::ResponseHead { request, status: 200, headers });
+        let version = self.peers.get(&peer).and_then(|session| session.version);
+        if primed && version == Some(PRIMED_VERSION) {
+            self.event(request, "");
+        }
+        for answer in answers {
+            self.event(request, answer.text.as_str());
+        }
+    }
+
+    /// One event of a response. In a session it has an id and is kept.
+    fn event(&mut self, request: RequestId, data: &str) {
+        let limit = self.ground.config.limits.session_event_bytes;
+        let stream = self.waiting(request).and_then(|waiting| waiting.stream.clone());
+        let text = match stream {
+            Some((name, stream)) => match self.incoming.sessions.get_mut(&name) {
+                Some(session) => session.event(stream, data, limit),
+                None => return,
+            },
+            None => ["event: message\ndata: ", data, "\n\n"].concat(),
+        };
+        self.ground.outputs.push_back(Output::ResponseBody { request, text });
+    }
+
+    /// Completes a response that is a stream; one that is none is refused.
+    pub(super) fn end_stream(&mut self, request: RequestId, refusal: Refusal) {
+        let streaming = self.waiting(request).is_some_and(|waiting| waiting.streaming);
+        self.forget_waiting(request);
+        if streaming {
+            self.ground.outputs.push_back(Output::ResponseEnd { request });
+            self.incoming.remove(request);
+        } else {
+            self.refuse(request, refusal);
+        }
+    }
+
+    /// Ends the response of a reader whose stream somebody else goes on reading.
+    pub(super) fn part(&mut self, reader: RequestId) {
+        if self.incoming.remove(reader).is_some() {
+            self.ground.outputs.push_back(Output::ResponseEnd { request: reader });
+        }
+    }
+
+    /// Takes what a response waits for out of the books.
+    fn forget_waiting(&mut self, request: RequestId) {
+        let Some(served) = self.incoming.requests.get_mut(&request) else { return };
+        let Stage::Waiting(waiting) = core::mem::replace(&mut served.stage, Stage::Refused) else { return };
+        self.incoming.keep_alive.remove(&(waiting.comment_at, request));
+        match waiting.stream {
+            Some((name, stream)) => {
+                if let Some(session) = self.incoming.sessions.get_mut(&name) {
+                    session.leave(stream);
+                }
+            }
+            None => {
+                self.incoming.alone.remove(&waiting.peer);
+                self.leave(waiting.peer, false);
+            }
+        }
+    }
+
+    /// Comments on streams that were silent for a while; an answer that is slow becomes a stream.
+    pub(super) fn keep_alive(&mut self) {
+        let now = self.ground.now;
+        let due: Vec<RequestId> =
+            self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request).collect();
+        for request in due {
+            let Some(waiting) = self.waiting(request) else { continue };
+            let (before, streaming) = (waiting.comment_at, waiting.streaming);
+            let next = now.plus_ms(KEEP_ALIVE_MS);
+            waiting.comment_at = next;
+            self.incoming.keep_alive.remove(&(before, request));
+            self.incoming.keep_alive.insert((next, request), ());
+            if !streaming {
+                self.start_stream(request, true);
+            }
+            self.ground.outputs.push_back(Output::ResponseBody { request, text: String::from(": keep-alive\n\n") });
+        }
+    }
+}

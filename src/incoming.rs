@@ -1,0 +1,166 @@
+//! Incoming HTTP: requests that run, sessions, and the streams that answer them.
+
+pub mod access;
+pub mod mcp;
+pub mod sessions;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::io::{Headers, PeerId, RequestId};
+use crate::json::Json;
+use crate::mcp::era::Era;
+use crate::table::Table;
+use crate::time::Instant;
+
+/// How often an open stream gets a comment, so that nothing in between takes it for dead.
+pub const KEEP_ALIVE_MS: u64 = 15_000;
+
+/// The requests and sessions of the HTTP face.
+#[derive(Debug, Default)]
+pub struct Incoming {
+    /// the requests that run
+    pub requests: Table<RequestId, Served>,
+    /// the sessions of the handshake era
+    pub sessions: Table<String, sessions::HttpSession>,
+    /// the sessions by their peers
+    pub session_of: Table<PeerId, String>,
+    /// the requests of peers that live as long as their one request
+    pub alone: Table<PeerId, RequestId>,
+    /// when the next comment is due
+    pub keep_alive: Table<(Instant, RequestId), ()>,
+    /// whether the gateway is stopping
+    pub stopping: bool,
+    /// bytes of the bodies that are taken in
+    pub body_bytes: u64,
+    peers: u64,
+}
+
+/// Peers of the HTTP face have numbers that no host can give.
+const FIRST_PEER: u64 = 1 << 53;
+
+impl Incoming {
+    /// The number of a new peer.
+    pub fn peer(&mut self) -> PeerId {
+        self.peers += 1;
+        PeerId(FIRST_PEER + self.peers)
+    }
+
+    /// Forgets a request, with what it waits for.
+    pub fn remove(&mut self, request: RequestId) -> Option<Served> {
+        self.take_body(request);
+        let served = self.requests.remove(&request)?;
+        if let Stage::Waiting(waiting) = &served.stage {
+            self.keep_alive.remove(&(waiting.comment_at, request));
+        }
+        Some(served)
+    }
+
+    /// The header fields and the body of a request that was taken in.
+    pub fn take_body(&mut self, request: RequestId) -> Option<(Headers, Vec<u8>)> {
+        let stage = &mut self.requests.get_mut(&request)?.stage;
+        match core::mem::replace(stage, Stage::Refused) {
+            Stage::Body { headers, bytes } => {
+                self.body_bytes -= u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                Some((headers, bytes))
+            }
+            other @ (Stage::Refused | Stage::Waiting(_)) => {
+                *stage = other;
+                None
+            }
+        }
+    }
+
+    /// How many peers there were, for a snapshot.
+    #[must_use]
+    pub const fn peers(&self) -> u64 {
+        self.peers
+    }
+
+    /// Takes up the count of a snapshot; it never goes back.
+    pub fn restore_peers(&mut self, peers: u64) {
+        self.peers = self.peers.max(peers);
+    }
+}
+
+/// The scope of a principal, or of one of its sessions. The name of a session is as good as a password, so it is no part
+/// of that.
+#[must_use]
+pub fn scope_of(principal: &str, session: Option<PeerId>) -> String {
+    match session {
+        Some(peer) => format!("http/{principal}/{}", peer.0.saturating_sub(FIRST_PEER)),
+        None => format!("http/{principal}"),
+    }
+}
+
+/// Whether a peer is one of the HTTP face.
+#[must_use]
+pub const fn is_http(peer: PeerId) -> bool {
+    peer.0 >= FIRST_PEER
+}
+
+/// A request that runs.
+#[derive(Debug)]
+pub struct Served {
+    /// on whose behalf
+    pub principal: String,
+    /// header fields that every response to it carries
+    pub common: Headers,
+    /// how far it is
+    pub stage: Stage,
+}
+
+/// How far a request is.
+#[derive(Debug)]
+pub enum Stage {
+    /// its body is taken in
+    Body {
+        /// its header fields
+        headers: Headers,
+        /// the body so far
+        bytes: Vec<u8>,
+    },
+    /// it was answered; what still comes of its body is not wanted
+    Refused,
+    /// its answer is awaited
+    Waiting(Waiting),
+}
+
+/// A response that is not complete.
+#[derive(Debug)]
+pub struct Waiting {
+    /// the peer whose messages it carries
+    pub peer: PeerId,
+    /// the session and its stream, in the handshake era
+    pub stream: Option<(String, u64)>,
+    /// the era of the request
+    pub era: Era,
+    /// the ids of the requests that are not answered, literally
+    pub open: Vec<String>,
+    /// whether it goes on when nothing is open
+    pub standing: bool,
+    /// whether it has become a stream of events
+    pub streaming: bool,
+    /// whether it answers a batch
+    pub batch: bool,
+    /// answers that came before it became a stream
+    pub answers: Vec<Message>,
+    /// when the next comment is due
+    pub comment_at: Instant,
+}
+
+/// A message of the gateway to a peer of the HTTP face.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// to whom
+    pub peer: PeerId,
+    /// the id of the request it belongs to, literally
+    pub about: Option<String>,
+    /// whether it answers that request
+    pub last: bool,
+    /// the code of an error
+    pub code: Option<i64>,
+    /// the text, on one line
+    pub text: Json,
+}

@@ -1,0 +1,187 @@
+//! Who may ask: hosts, origins, tokens (RFC 6750), and browsers of other origins (WHATWG Fetch, CORS).
+
+use alloc::string::{String, ToString};
+
+use crate::config::Server;
+use crate::http;
+use crate::io::Headers;
+use crate::url::{Address, Url};
+
+/// A response that ends a request at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// the HTTP status
+    pub status: u16,
+    /// more header fields
+    pub headers: Headers,
+    /// the words
+    pub message: &'static str,
+}
+
+impl Refusal {
+    /// A refusal without more header fields.
+    #[must_use]
+    pub const fn new(status: u16, message: &'static str) -> Self {
+        Self { status, headers: Headers::new(), message }
+    }
+}
+
+/// Checks the host and origin of a request; gives the header fields that a browser of another origin needs.
+///
+/// # Errors
+/// 403 where either is not expected: a page of somebody else's that was led to this address.
+pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
+    let mut named = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let host = named.next().map(|(_, host)| host.as_str()).unwrap_or_default();
+    let listed = |name: &str| server.hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let name = host_name(host);
+    let open = !server.loopback && server.hosts.is_empty();
+    let known = listed(&name) || listed(host) || server.loopback && is_loopback(&name);
+    if host.is_empty() || named.next().is_some() || !(known || open) {
+        return Err(Refusal::new(403, "this host name is not served here: add it to server.hosts"));
+    }
+    let Some(origin) = http::header(headers, "origin") else { return Ok(Headers::new()) };
+    let configured = server.cors_origins.iter().any(|known| known == origin);
+    let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
+    // A page whose name was led to this address is of the same origin as it, so a name that nobody listed proves nothing
+    // where no token is asked for.
+    let same = authority.eq_ignore_ascii_case(host) && (known || !server.tokens.is_empty());
+    let near = server.loopback && is_loopback(&host_name(authority));
+    if !(configured || same || near) {
+        return Err(Refusal::new(403, "this origin is not admitted: add it to server.cors_origins"));
+    }
+    let mut fields = Headers::new();
+    for (name, value) in [
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Expose-Headers", "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"),
+        ("Vary", "Origin"),
+    ] {
+        fields.push((name.to_string(), value.to_string()));
+    }
+    Ok(fields)
+}
+
+/// What a preflight is answered with.
+#[must_use]
+pub fn preflight() -> Headers {
+    let allowed =
+        "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+    [
+        ("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS"),
+        ("Access-Control-Allow-Headers", allowed),
+        ("Access-Control-Max-Age", "86400"),
+    ]
+    .map(|(name, value)| (name.to_string(), value.to_string()))
+    .to_vec()
+}
+
+/// On whose behalf a request is made.
+///
+/// # Errors
+/// 401 where tokens are configured and none of them was shown.
+pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> {
+    if server.tokens.is_empty() {
+        return Ok("local".to_string());
+    }
+    let shown = http::header(headers, "authorization").and_then(|value| value.split_once(' '));
+    let shown = shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map_or("", |(_, token)| token.trim());
+    let mut found = None;
+    // Every token is compared whole, so that the time tells nothing of any.
+    for token in &server.tokens {
+        if equal(token.token.as_bytes(), shown.as_bytes()) {
+            found = Some(token.principal.clone());
+        }
+    }
+    found.ok_or_else(|| {
+        // RFC 6750 §3.1: no error code where nothing was shown.
+        let challenge = if shown.is_empty() { "Bearer" } else { "Bearer error=\"invalid_token\"" };
+        let challenge = ("WWW-Authenticate".to_string(), challenge.to_string());
+        Refusal { status: 401, headers: alloc::vec![challenge], message: "a bearer token is needed" }
+    })
+}
+
+/// Compares without stopping at the first difference.
+fn equal(known: &[u8], shown: &[u8]) -> bool {
+    let mut difference = u8::from(known.len() != shown.len());
+    for (index, byte) in known.iter().enumerate() {
+        difference |= byte ^ shown.get(index).copied().unwrap_or(!byte);
+    }
+    difference == 0
+}
+
+/// The host of an authority, without its port.
+fn host_name(authority: &str) -> String {
+    let end = match authority.strip_prefix('[') {
+        Some(_) => authority.find(']').map_or(authority.len(), |at| at + 1),
+        None => authority.find(':').unwrap_or(authority.len()),
+    };
+    authority.get(..end).unwrap_or_default().to_ascii_lowercase()
+}
+
+fn is_loopback(host: &str) -> bool {
+    Url::parse(&["http://", host, "/"].concat()).is_ok_and(|url| url.address() == Address::Loopback)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Token;
+    use alloc::vec;
+
+    fn headers(list: &[(&str, &str)]) -> Headers {
+        list.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
+    }
+
+    fn status(server: &Server, list: &[(&str, &str)]) -> u16 {
+        admit(server, &headers(list)).map_or_else(|refusal| refusal.status, |_| 200)
+    }
+
+    #[test]
+    fn a_loopback_bind_answers_to_loopback_names_only() {
+        let server = Server::default();
+        for host in ["localhost:4545", "127.0.0.1:4545", "[::1]:4545", "LOCALHOST"] {
+            assert_eq!(status(&server, &[("Host", host)]), 200, "{host}");
+        }
+        assert_eq!(status(&server, &[("Host", "evil.example.com")]), 403);
+        assert_eq!(status(&server, &[]), 403);
+        assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", "http://evil.example.com")]), 403);
+        assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", "http://localhost:3000")]), 200);
+        assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", "null")]), 403);
+    }
+
+    #[test]
+    fn names_and_origins_may_be_added() {
+        let server = Server {
+            loopback: false,
+            hosts: vec!["gw.test".into()],
+            cors_origins: vec!["https://app.test".into()],
+            ..Server::default()
+        };
+        assert_eq!(status(&server, &[("Host", "GW.test:443"), ("Origin", "https://app.test")]), 200);
+        assert_eq!(status(&server, &[("Host", "localhost")]), 403);
+        assert_eq!(status(&server, &[("Host", "gw.test"), ("Origin", "https://app.test.evil")]), 403);
+        assert_eq!(status(&server, &[("Host", "gw.test"), ("Host", "gw.test")]), 403);
+    }
+
+    #[test]
+    fn a_name_that_was_led_here_proves_nothing() {
+        let mut server = Server { loopback: false, ..Server::default() };
+        let rebound = [("Host", "evil.test"), ("Origin", "http://evil.test")];
+        assert_eq!(status(&server, &[("Host", "gw.test")]), 200);
+        assert_eq!(status(&server, &rebound), 403);
+        assert_eq!(status(&server, &[("Origin", "null")]), 403);
+        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into() }];
+        assert_eq!(status(&server, &rebound), 200);
+    }
+
+    #[test]
+    fn tokens_name_principals() {
+        let mut server = Server::default();
+        assert_eq!(principal(&server, &Headers::new()).unwrap(), "local");
+        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into() }];
+        assert_eq!(principal(&server, &headers(&[("authorization", "bearer alpha-token")])).unwrap(), "a");
+        for shown in ["Bearer alpha-toke", "Bearer alpha-token2", "Basic alpha-token", ""] {
+            assert_eq!(principal(&server, &headers(&[("authorization", shown)])).unwrap_err().status, 401, "{shown}");
+        }
+    }
+}

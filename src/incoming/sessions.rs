@@ -1,0 +1,297 @@
+//! Sessions of the handshake era over HTTP: one peer each, and the events that a client may ask for again.
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::io::{PeerId, RequestId};
+use crate::json::{self, Array, Members, Object};
+use crate::table::Table;
+use crate::time::Instant;
+
+/// How many streams of a session are remembered that nobody reads and nothing comes to.
+const IDLE_STREAMS: u64 = 256;
+
+/// A session.
+#[derive(Debug)]
+pub struct HttpSession {
+    /// on whose behalf
+    pub principal: String,
+    /// its peer
+    pub peer: PeerId,
+    /// when it was last used
+    pub used: Instant,
+    /// which stream carries the answer to which request, by its literal id
+    routes: Table<String, u64>,
+    streams: Table<u64, Stream>,
+    next_stream: u64,
+    bytes: u64,
+}
+
+/// The events of one response.
+#[derive(Debug, Default)]
+struct Stream {
+    events: VecDeque<(u64, String)>,
+    next_event: u64,
+    reader: Option<RequestId>,
+    /// how many answers are still to come on it
+    awaited: u64,
+    /// whether it waits for no answer, but for what the gateway says unasked
+    standing: bool,
+}
+
+/// Where to go on in a stream that was interrupted.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Resumption {
+    /// the stream
+    pub stream: u64,
+    /// what was missed, as it goes on the wire
+    pub missed: String,
+    /// the requests whose answers are still to come on it, by their literal ids
+    pub awaited: Vec<String>,
+    /// whether it goes on without end
+    pub standing: bool,
+    /// who read it until now
+    pub reader: Option<RequestId>,
+}
+
+impl HttpSession {
+    /// A session without streams.
+    #[must_use]
+    pub fn new(principal: String, peer: PeerId, now: Instant) -> Self {
+        let (routes, streams) = (Table::new(), Table::new());
+        Self { principal, peer, used: now, routes, streams, next_stream: 1, bytes: 0 }
+    }
+
+    /// Whether a request of that id is not answered yet.
+    #[must_use]
+    pub fn awaits(&self, id: &str) -> bool {
+        self.routes.has(id)
+    }
+
+    /// A new stream for the answers to these requests, or a standing one where there are none.
+    pub fn open(&mut self, reader: RequestId, ids: &[String]) -> u64 {
+        let stream = self.next_stream;
+        self.next_stream += 1;
+        for id in ids {
+            self.routes.insert(id.clone(), stream);
+        }
+        let awaited = u64::try_from(ids.len()).unwrap_or(u64::MAX);
+        let standing = ids.is_empty();
+        self.streams.insert(stream, Stream { reader: Some(reader), awaited, standing, ..Stream::default() });
+        stream
+    }
+
+    /// Whether any of its streams is read or waits for an answer.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.streams.values().any(|stream| stream.reader.is_some() || stream.awaited > 0)
+    }
+
+    /// The requests that read its streams.
+    pub fn readers(&self) -> impl Iterator<Item = RequestId> {
+        self.streams.values().filter_map(|stream| stream.reader)
+    }
+
+    /// The stream that carries the answer to a request, and who reads it.
+    #[must_use]
+    pub fn route(&self, id: &str) -> Option<(u64, Option<RequestId>)> {
+        let stream = *self.routes.get(id)?;
+        Some((stream, self.streams.get(&stream)?.reader))
+    }
+
+    /// Notes that a request is answered, or will never be.
+    pub fn answered(&mut self, id: &str) {
+        let stream = self.routes.remove(id).and_then(|stream| self.streams.get_mut(&stream));
+        if let Some(stream) = stream {
+            stream.awaited = stream.awaited.saturating_sub(1);
+        }
+    }
+
+    /// Notes that nobody reads a stream any more; its events stay for those who missed them.
+    pub fn leave(&mut self, stream: u64) {
+        if let Some(stream) = self.streams.get_mut(&stream) {
+            stream.reader = None;
+        }
+        // The oldest of many streams that nothing comes to any more are forgotten.
+        while self.streams.len() > IDLE_STREAMS {
+            let done = self.streams.iter().find(|(_, stream)| stream.awaited == 0 && stream.reader.is_none());
+            let Some(number) = done.map(|(number, _)| *number) else { return };
+            if let Some(stream) = self.streams.remove(&number) {
+                self.bytes -= stream.events.iter().map(|(_, wire)| size(wire)).sum::<u64>();
+            }
+        }
+    }
+
+    /// Adds an event and gives it as it goes on the wire. The oldest events beyond `limit` bytes are forgotten.
+    pub fn event(&mut self, stream: u64, data: &str, limit: u64) -> String {
+        let Some(known) = self.streams.get_mut(&stream) else { return String::new() };
+        let number = known.next_event;
+        known.next_event += 1;
+        let wire = if data.is_empty() {
+            format!("id: {stream}-{number}\nretry: 1000\ndata:\n\n")
+        } else {
+            format!("id: {stream}-{number}\nevent: message\ndata: {data}\n\n")
+        };
+        self.bytes += size(&wire);
+        known.events.push_back((number, wire.clone()));
+        self.trim(limit);
+        wire
+    }
+
+    fn trim(&mut self, limit: u64) {
+        while self.bytes > limit {
+            let oldest = self.streams.iter().find(|(_, stream)| !stream.events.is_empty()).map(|(number, _)| *number);
+            let Some(stream) = oldest.and_then(|number| self.streams.get_mut(&number)) else { return };
+            if let Some((_, wire)) = stream.events.pop_front() {
+                self.bytes -= size(&wire);
+            }
+        }
+    }
+
+    /// Goes on after an event that was seen; `None` where there was no such event, or where what came after it is
+    /// forgotten.
+    pub fn resume(&mut self, last_event_id: &str, reader: RequestId) -> Option<Resumption> {
+        let (number, seen) = last_event_id.split_once('-')?;
+        let (number, seen) = (number.parse::<u64>().ok()?, seen.parse::<u64>().ok()?);
+        let stream = self.streams.get_mut(&number).filter(|stream| seen < stream.next_event)?;
+        let first = stream.events.front().map_or(stream.next_event, |(event, _)| *event);
+        if first > seen + 1 {
+            return None;
+        }
+        let missed = stream.events.iter().filter(|(event, _)| *event > seen).map(|(_, wire)| wire.as_str()).collect();
+        let awaited = self.routes.iter().filter(|(_, to)| **to == number).map(|(id, _)| id.clone()).collect();
+        let before = stream.reader.replace(reader);
+        Some(Resumption { stream: number, missed, awaited, standing: stream.standing, reader: before })
+    }
+
+    /// Writes what a later process needs to go on.
+    pub fn record(&self, record: &mut Object) {
+        record.string("principal", &self.principal).integer("peer", self.peer.0).integer("next_stream", self.next_stream);
+        let mut streams = Array::new();
+        for (number, stream) in self.streams.iter() {
+            let (mut entry, mut events) = (Object::new(), Array::new());
+            for (event, wire) in &stream.events {
+                let mut pair = Object::new();
+                pair.integer("event", *event).string("wire", wire);
+                events.json(&pair.finish());
+            }
+            let awaited = self.routes.iter().filter(|(_, to)| *to == number).map(|(id, _)| id.as_str());
+            entry.integer("stream", *number).integer("next_event", stream.next_event).boolean("standing", stream.standing);
+            entry.strings("awaited", awaited).json("events", &events.finish());
+            streams.json(&entry.finish());
+        }
+        record.json("streams", &streams.finish());
+    }
+
+    /// Reads what [`record`](Self::record) wrote. Nobody reads its streams.
+    #[must_use]
+    pub fn read(record: &Members<'_>, used: Instant) -> Option<Self> {
+        let mut session = Self::new(record.string("principal")?, PeerId(number(record, "peer")?), used);
+        session.next_stream = number(record, "next_stream")?;
+        for raw in json::elements(record.get("streams")?)? {
+            let entry = json::members(raw)?;
+            let at = number(&entry, "stream")?;
+            let standing = json::boolean(entry.get("standing")?)?;
+            let mut stream = Stream { next_event: number(&entry, "next_event")?, standing, ..Stream::default() };
+            for raw in json::elements(entry.get("awaited")?)? {
+                session.routes.insert(json::string(raw)?, at);
+                stream.awaited += 1;
+            }
+            for raw in json::elements(entry.get("events")?)? {
+                let pair = json::members(raw)?;
+                let wire = pair.string("wire")?;
+                session.bytes += size(&wire);
+                stream.events.push_back((number(&pair, "event")?, wire));
+            }
+            session.streams.insert(at, stream);
+        }
+        Some(session)
+    }
+}
+
+fn number(record: &Members<'_>, name: &str) -> Option<u64> {
+    u64::try_from(json::integer(record.get(name)?.get())?).ok()
+}
+
+fn size(wire: &str) -> u64 {
+    u64::try_from(wire.len()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    const READER: RequestId = RequestId(1);
+
+    fn session() -> HttpSession {
+        HttpSession::new("a".into(), PeerId(1 << 53), Instant::from_ms(0))
+    }
+
+    fn resumed(session: &mut HttpSession, last_event_id: &str) -> Option<(String, Vec<String>)> {
+        session.resume(last_event_id, RequestId(9)).map(|resumed| (resumed.missed, resumed.awaited))
+    }
+
+    #[test]
+    fn a_stream_goes_on_after_the_last_event_seen() {
+        let mut session = session();
+        let (one, two) = (session.open(READER, &["7".into()]), session.open(RequestId(2), &["8".into()]));
+        session.event(one, "", 1000);
+        session.event(two, "other", 1000);
+        session.event(one, "first", 1000);
+        session.leave(one);
+        session.event(one, "second", 1000);
+        let missed = "id: 1-1\nevent: message\ndata: first\n\nid: 1-2\nevent: message\ndata: second\n\n".to_string();
+        assert_eq!(resumed(&mut session, "1-0"), Some((missed, alloc::vec!["7".to_string()])));
+        assert_eq!(session.route("7"), Some((one, Some(RequestId(9)))));
+        session.answered("7");
+        assert_eq!(resumed(&mut session, "1-2"), Some((String::new(), Vec::new())));
+        for unknown in ["9-0", "1-7", "x", ""] {
+            assert_eq!(resumed(&mut session, unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn what_was_forgotten_is_not_passed_over() {
+        let mut session = session();
+        let stream = session.open(READER, &["7".into()]);
+        for data in ["0123456789", "0123456789", "0123456789"] {
+            session.event(stream, data, 80);
+        }
+        assert_eq!(resumed(&mut session, "1-0"), None);
+        assert!(resumed(&mut session, "1-1").is_some_and(|(missed, _)| missed.starts_with("id: 1-2")));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut session = session();
+        let stream = session.open(READER, &["7".into()]);
+        for _ in 0..100 {
+            session.event(stream, "0123456789", 200);
+        }
+        assert!(session.bytes <= 200);
+        for _ in 0..1000 {
+            let standing = session.open(READER, &[]);
+            session.leave(standing);
+        }
+        assert!(session.streams.len() <= 257 && session.awaits("7"));
+    }
+
+    #[test]
+    fn a_session_survives_its_record() {
+        let mut session = session();
+        let stream = session.open(READER, &["\"a\"".into()]);
+        session.open(READER, &[]);
+        session.event(stream, "{\"x\":1}", 1000);
+        let mut record = Object::new();
+        session.record(&mut record);
+        let record = record.finish();
+        let read = HttpSession::read(&record.members().unwrap(), Instant::from_ms(5)).unwrap();
+        let mut again = Object::new();
+        read.record(&mut again);
+        assert_eq!(again.finish(), record);
+        assert!(read.awaits("\"a\"") && read.readers().next().is_none() && read.bytes == session.bytes);
+    }
+}

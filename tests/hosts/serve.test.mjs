@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import http from "node:http";
+import { test } from "node:test";
+
+import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
+import { Host } from "../../pkg/node/host.mjs";
+import { HttpServer } from "../../pkg/node/http-server.mjs";
+import { FakeCore } from "./fake-core.mjs";
+import { Command } from "./process.mjs";
+import { httpServer } from "./servers.mjs";
+
+const BOTH = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+const MODERN = "2026-07-28";
+
+/** The command as a server. @returns {Promise<{ command: Command, url: string }>} */
+async function served(t, words = [], environment) {
+  const command = new Command(t, ["serve", "--port", "0", ...words], environment);
+  const [url] = await command.until(() => /http:\S+(?=\n)/.exec(command.stdout));
+  return { command, url };
+}
+
+/** A response on its way: `text` grows, `until` waits for what is in it, `done` for its end. */
+class Reading {
+  text = "";
+  #waiting = [];
+
+  constructor(request) {
+    this.request = request;
+    this.head = new Promise((resolve, reject) => {
+      request.once("response", resolve);
+      request.on("error", reject);
+    });
+    this.head.catch(() => {});
+    this.done = this.head.then(
+      (response) =>
+        new Promise((resolve, reject) => {
+          response.setEncoding("utf8").on("data", (text) => {
+            this.text += text;
+            for (const look of this.#waiting.splice(0)) look();
+          });
+          response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, text: this.text }));
+          response.on("error", reject);
+        }),
+    );
+    this.done.catch(() => {});
+  }
+
+  async until(pattern) {
+    for (;;) {
+      const found = pattern.exec(this.text);
+      if (found) return found;
+      await Promise.race([new Promise((resolve) => this.#waiting.push(resolve)), this.done.then(() => Promise.reject(new Error(this.text)))]);
+    }
+  }
+}
+
+function send(url, { method = "POST", headers = {}, body } = {}) {
+  const request = http.request(url, { method, headers: method === "POST" ? { ...BOTH, ...headers } : headers });
+  const reading = new Reading(request);
+  if (body === undefined) request.end();
+  else request.end(typeof body === "string" ? body : JSON.stringify({ jsonrpc: "2.0", ...body }));
+  return reading;
+}
+
+const initialize = {
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } },
+};
+
+async function session(url) {
+  const { status, headers } = await send(url, { body: initialize }).done;
+  assert.equal(status, 200);
+  return { "Mcp-Session-Id": headers["mcp-session-id"] };
+}
+
+/** A modern call with everything that it needs. */
+function modern(url, name, args, meta = {}) {
+  const envelope = { "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {} };
+  return send(url, {
+    headers: { "MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": name },
+    body: { id: 1, method: "tools/call", params: { name, arguments: args, _meta: { ...envelope, ...meta } } },
+  });
+}
+
+function legacy(url, headers, id, name, args, progressToken) {
+  const meta = progressToken === undefined ? {} : { _meta: { progressToken } };
+  return send(url, { headers, body: { id, method: "tools/call", params: { name, arguments: args, ...meta } } });
+}
+
+/** An agent that plans a banquet for a minute, and the states its tasks went through. */
+async function agent(t) {
+  const states = [];
+  const waiting = [];
+  const onState = ({ state }) => {
+    states.push(state);
+    for (const look of waiting.splice(0)) look();
+  };
+  const demo = new DemoAgent({ pace_ms: 200, onState });
+  t.after(() => demo.close());
+  const reached = async (state) => {
+    while (!states.some((seen) => seen.includes(state))) await new Promise((resolve) => waiting.push(resolve));
+  };
+  return { url: await demo.listen(), states, reached };
+}
+
+test("the server says where it is and how a client finds it, and ends when it is told to", async (t) => {
+  const { command, url } = await served(t);
+  const entry = JSON.parse(/In mcp.json: (.*)/.exec(command.stdout)[1]);
+  assert.equal(entry.mcpServers.narrows.url, url);
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+  const named = await session(url);
+  const { status, headers, text } = await send(url, { headers: named, body: { id: 1, method: "tools/list" } }).done;
+  assert.equal(status, 200);
+  assert.equal(headers["content-type"], "application/json");
+  assert.equal(Number(headers["content-length"]), Buffer.byteLength(text));
+  assert.equal(JSON.parse(text).result.tools.length, 17);
+  command.child.kill("SIGTERM");
+  assert.equal(await command.exit(), 0);
+  assert.equal(command.stderr, "");
+});
+
+test("names and pages of elsewhere are refused", async (t) => {
+  const { url } = await served(t);
+  for (const headers of [{ Host: "evil.example.com" }, { Origin: "http://evil.example.com" }]) {
+    assert.equal((await send(url, { headers, body: initialize }).done).status, 403);
+  }
+  const preflight = await send(url, { method: "OPTIONS", headers: { Origin: "http://localhost:1" } }).done;
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers["access-control-allow-origin"], "http://localhost:1");
+  assert.equal(preflight.headers["content-length"], undefined);
+});
+
+test("an answer that takes its time is a stream, sent piece by piece", async (t) => {
+  const [{ url }, bistro] = [await served(t), await agent(t)];
+  await modern(url, "connect_agent", { alias: "bistro", agent_url: bistro.url }).done;
+  const reading = modern(url, "send_message", { agent: "bistro", message: "What is for dinner?" }, { progressToken: "p" });
+  const { headers } = await reading.head;
+  assert.equal(headers["content-type"], "text/event-stream");
+  await reading.until(/notifications\/progress/);
+  assert.doesNotMatch(reading.text, /"result"/, "progress comes before the answer is there");
+  const { text } = await reading.done;
+  assert.match(text, /"id":1,"result":.*mushroom risotto/);
+});
+
+test("a modern client that leaves cancels its task", async (t) => {
+  const [{ url }, bistro] = [await served(t), await agent(t)];
+  await modern(url, "connect_agent", { alias: "bistro", agent_url: bistro.url }).done;
+  const reading = modern(url, "send_message", { agent: "bistro", message: "Plan a banquet." }, { progressToken: "p" });
+  await reading.until(/notifications\/progress/);
+  reading.request.destroy();
+  await bistro.reached("CANCELED");
+});
+
+test("a client of a session may leave and come back for its answer", async (t) => {
+  const [{ url }, bistro] = [await served(t), await agent(t)];
+  const named = await session(url);
+  await legacy(url, named, 1, "connect_agent", { alias: "bistro", agent_url: bistro.url }).done;
+  const reading = legacy(url, named, 2, "send_message", { agent: "bistro", message: "What is for dinner?" }, "p");
+  const [, last] = await reading.until(/id: (\S+)\nevent/);
+  reading.request.destroy();
+  const headers = { ...named, Accept: "text/event-stream", "Last-Event-ID": last };
+  const { text } = await send(url, { method: "GET", headers }).done;
+  assert.match(text, /"id":2,"result":.*mushroom risotto/);
+  assert.ok(!bistro.states.some((state) => state.includes("CANCELED")));
+});
+
+test("bodies may come in chunks, and not without end", async (t) => {
+  const { url } = await served(t);
+  const request = http.request(url, { method: "POST", headers: BOTH });
+  const reading = new Reading(request);
+  for (const character of JSON.stringify({ jsonrpc: "2.0", ...initialize })) request.write(character);
+  request.end();
+  assert.equal((await reading.done).status, 200);
+  const large = " ".repeat((8 << 20) + 1);
+  assert.equal((await send(url, { body: large }).done).status, 413);
+  const chunked = http.request(url, { method: "POST", headers: { ...BOTH, "Transfer-Encoding": "chunked" } });
+  const refused = new Reading(chunked);
+  chunked.end(large);
+  assert.equal((await refused.done).status, 413);
+  const asking = http.request(url, { method: "POST", headers: { ...BOTH, Expect: "100-continue", "Content-Length": large.length } });
+  let told = false;
+  asking.on("continue", () => (told = true));
+  asking.flushHeaders();
+  assert.equal((await new Reading(asking).head).statusCode, 413);
+  assert.ok(!told);
+  asking.destroy();
+});
+
+test("the end answers what runs and ends what streams", async (t) => {
+  const [{ command, url }, bistro] = [await served(t), await agent(t)];
+  const named = await session(url);
+  await legacy(url, named, 1, "connect_agent", { alias: "bistro", agent_url: bistro.url }).done;
+  const standing = send(url, { method: "GET", headers: { ...named, Accept: "text/event-stream" } });
+  await standing.until(/id: /);
+  const running = legacy(url, named, 2, "send_message", { agent: "bistro", message: "Plan a banquet." }, "p");
+  await running.until(/notifications\/progress/);
+  command.child.kill("SIGINT");
+  assert.match((await running.done).text, /"id":2,"result":.*the gateway is stopping/);
+  await standing.done;
+  assert.equal(await command.exit(), 0);
+});
+
+test("whoever can be reached by others asks for a token and calls no private address", async (t) => {
+  const config = { auth: { tokens: [{ token: "${NARROWS_TEST_TOKEN}", principal: "me" }] } };
+  const file = await configured(t, config);
+  const { url } = await served(t, ["--host", "0.0.0.0", "--config", file], { NARROWS_TEST_TOKEN: "a-token-of-mine" });
+  const here = url.replace("0.0.0.0", "127.0.0.1");
+  const refused = await send(here, { body: initialize }).done;
+  assert.deepEqual([refused.status, refused.headers["www-authenticate"]], [401, "Bearer"]);
+  const headers = { Authorization: "Bearer a-token-of-mine" };
+  assert.equal((await send(here, { headers, body: initialize }).done).status, 200);
+
+  const open = await served(t, ["--host", "0.0.0.0", "--insecure"]);
+  const elsewhere = open.url.replace("0.0.0.0", "127.0.0.1");
+  const agent = await httpServer(t, () => assert.fail("it is private"));
+  const { text } = await modern(elsewhere, "connect_agent", { alias: "a", agent_url: agent }).done;
+  assert.match(text, /blocked|private/i);
+});
+
+async function configured(t, config) {
+  const { mkdtempSync, rmSync, writeFileSync } = await import("node:fs");
+  const { tmpdir } = await import("node:os");
+  const { join } = await import("node:path");
+  const folder = mkdtempSync(join(tmpdir(), "narrows-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "config.json");
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+test("a port that is taken is named", async (t) => {
+  const taken = new URL(await httpServer(t, () => {})).port;
+  const command = new Command(t, ["serve", "--port", taken]);
+  assert.equal(await command.exit(), 2);
+  assert.match(command.stderr, new RegExp(`port ${taken} is taken, choose another with --port`));
+});
+
+/** A server before a core that a test scripts. */
+async function scripted(t, react) {
+  const core = new FakeCore(react);
+  const host = new Host(core, { fetch: () => assert.fail("nothing is fetched") });
+  const server = new HttpServer(host);
+  const { port } = await server.listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  return { core, host, url: `http://127.0.0.1:${port}/mcp?x=1` };
+}
+
+test("a request is told as it comes and answered as the core says", async (t) => {
+  const { core, url } = await scripted(t, (input, core) => {
+    if (input.type !== "request_end") return;
+    const { request } = input;
+    core.say({ type: "response_head", request, status: 299, headers: [["A", "1"], ["A", "2"]] });
+    core.say({ type: "response_body", request, text: "é" }, { type: "response_end", request });
+  });
+  const { status, headers, text } = await send(url, { headers: { "X-Y": "z" }, body: "{}" }).done;
+  assert.deepEqual([status, headers.a, headers["content-length"], text], [299, "1, 2", "2", "é"]);
+  const [{ method, target, headers: told }] = core.told("request");
+  assert.deepEqual([method, target], ["POST", "/mcp?x=1"]);
+  assert.ok(told.some(([name, value]) => name === "X-Y" && value === "z"));
+  assert.equal(core.told("request_body").map(({ text }) => text).join(""), "{}");
+  assert.equal(core.told("request_gone").length, 0);
+});
+
+test("a head goes out when nothing more is known", async (t) => {
+  const { url } = await scripted(t, ({ type, request }, core) => {
+    if (type === "request") core.say({ type: "response_head", request, status: 200, headers: [["Content-Type", "text/event-stream"]] });
+    if (type === "stop") core.say({ type: "response_end", request: 1 });
+  });
+  const reading = send(url, { method: "GET" });
+  assert.equal((await reading.head).statusCode, 200);
+});
+
+test("a reader that does not read is let go", async (t) => {
+  let gone;
+  const left = new Promise((resolve) => (gone = resolve));
+  const { core, host, url } = await scripted(t, ({ type, request }, core) => {
+    if (type === "request") core.say({ type: "response_head", request, status: 200, headers: [] });
+    if (type === "tell") core.say({ type: "response_body", request: 1, text: "x".repeat(1 << 20) });
+    if (type === "request_gone") gone();
+  });
+  const request = http.request(url);
+  request.on("error", () => {});
+  request.on("response", (response) => response.pause().on("error", () => {}));
+  request.end();
+  while (core.told("request").length === 0) await new Promise(setImmediate);
+  const tell = setInterval(() => host.messageTooLong(0, "", 0), 1);
+  t.after(() => clearInterval(tell));
+  core.input = ((input) => (now, json) => input.call(core, now, json.replace("message_too_long", "tell")))(core.input);
+  await left;
+  request.destroy();
+});
