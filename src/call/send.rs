@@ -377,11 +377,6 @@ impl Send {
         if self.is_settled() {
             return Some(self.finish(run));
         }
-        if self.task_id().is_none() {
-            let message =
-                format!("{} answered with a task that goes on and has no id, so that it cannot be read", self.target.label);
-            return Some(self.fail(run, ToolError::new(Code::ProtocolError, message)));
-        }
         let asked_ms = fault::asked_ms(run, reply);
         self.wait(run, Happening::Running, asked_ms)
     }
