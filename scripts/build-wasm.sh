@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=${1:-pkg/dist}
-optimise=(-Os)
+# gzip packs neighbours alike in name best, and large functions worse where they are inlined into their one caller.
+optimise=(-Os --one-caller-inline-max-function-size=20 --reorder-functions-by-name)
 target=${CARGO_TARGET_DIR:-$PWD/target}/wasm-package
 built=$target/out
 
@@ -31,8 +32,9 @@ env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$flags" CARGO_TARGET_DIR="$target" \
     --out-name narrows --out-dir "$built" . -- --features wasm --locked >&2
 
 wasm=$built/narrows_bg.wasm
-wasm-opt "${optimise[@]}" "$wasm" -o "$wasm.new"
-mv "$wasm.new" "$wasm"
+wasm-opt -g "${optimise[@]}" "$wasm" -o "$wasm.named"
+wasm-opt --strip-debug "$wasm.named" -o "$wasm"
+rm "$wasm.named"
 
 for path in "$PWD" "$cargo_home" "$HOME/" registry/src index.crates; do
     if [ "$path" != / ] && grep -aqF -- "$path" "$wasm" "$built"/*.js; then
