@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::json::{self, Json, Members, RawValue};
+use crate::json::{self, Json, Members, Raw};
 
 use super::member;
 
@@ -125,7 +125,7 @@ impl Fault {
 
     /// An error object in any form: JSON-RPC, AIP-193, `{code, message}`, or plain words.
     #[must_use]
-    pub(super) fn of_error(raw: &RawValue, status: u16) -> Self {
+    pub(super) fn of_error(raw: Raw<'_>, status: u16) -> Self {
         let Some(mut members) = json::members(raw) else {
             let message = json::string(raw).unwrap_or_else(|| raw.get().to_owned());
             return Self::Agent { code: None, kind: FaultKind::of(None, None, status, &message), message, data: None };
@@ -162,8 +162,8 @@ fn words(members: &Members<'_>) -> Option<String> {
 }
 
 /// The reason of an `ErrorInfo` (google.rpc), alone or in a list.
-fn reason(raw: &RawValue) -> Option<String> {
-    let one = |raw: &RawValue| json::members(raw)?.string("reason");
+fn reason(raw: Raw<'_>) -> Option<String> {
+    let one = |raw: Raw<'_>| json::members(raw)?.string("reason");
     match json::elements(raw) {
         Some(list) => list.into_iter().find_map(one),
         None => one(raw),

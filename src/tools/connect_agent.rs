@@ -39,7 +39,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let alias = arguments.required_string("alias");
     let url = arguments.required_string("agent_url");
     let headers = arguments.string_map("headers").unwrap_or_default();
-    let rps = arguments.scaled("rate_limit_rps", 12);
+    let rps = arguments.scaled_up("rate_limit_rps", 6);
     let burst = arguments.integer("rate_limit_burst", i64::MIN);
     let ping_endpoint = arguments.string("ping_endpoint");
     arguments.finish()?;
@@ -124,16 +124,14 @@ fn shown(name: &str) -> String {
 }
 
 /// Both or neither; 0 is no limit whatever the burst.
-fn rate(rps: Option<i128>, burst: Option<i64>) -> Result<Option<Rate>, ToolError> {
-    let (rps, burst) = match (rps, burst) {
+fn rate(micro_rps: Option<i64>, burst: Option<i64>) -> Result<Option<Rate>, ToolError> {
+    let (micro_rps, burst) = match (micro_rps, burst) {
         (None, None) => return Ok(None),
-        (Some(rps), Some(burst)) => (rps, burst),
+        (Some(micro_rps), Some(burst)) => (micro_rps, burst),
         (Some(_), None) => return Err(invalid("`rate_limit_burst` is missing: both or neither of the two are needed".into())),
         (None, Some(_)) => return Err(invalid("`rate_limit_rps` is missing: both or neither of the two are needed".into())),
     };
-    let Some(micro_rps) = Rate::micro_from_pico(rps) else {
-        return Err(invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()));
-    };
+    let micro_rps = u64::try_from(micro_rps).map_err(|_| invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()))?;
     let burst = u64::try_from(burst).map_err(|_| invalid("`rate_limit_burst` must be at least 0".into()))?;
     if micro_rps > 0 && burst == 0 {
         return Err(invalid("`rate_limit_burst` must be at least 1 where `rate_limit_rps` is over 0".into()));
