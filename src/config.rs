@@ -197,7 +197,7 @@ impl Config {
         sections::read_auth(auth, &mut config, &mut faults);
         sections::read_external_agents(external_agents, &mut config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
-            faults.push(format!("`tools` names {name:?}, which is no tool of this gateway"));
+            faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
     }

@@ -75,7 +75,7 @@ impl FaultKind {
 
     /// The meaning of a code or reason, the words deciding where agents disagree on the number.
     fn of(code: Option<i64>, reason: Option<&str>, status: u16, words: &str) -> Self {
-        let words = words.to_lowercase();
+        let words = words.to_ascii_lowercase();
         let row = |matches: &dyn Fn(i64, &str) -> bool| Self::TABLE.iter().find(|(code, name, _)| matches(*code, name));
         let known = row(&|known, _| Some(known) == code).or_else(|| row(&|_, name| Some(name) == reason));
         let kind = match (known, code) {
@@ -120,7 +120,7 @@ impl Fault {
     #[must_use]
     pub fn of_status(status: u16, body: &str) -> Self {
         let excerpt = excerpt(body);
-        Self::Status { status, kind: FaultKind::of_status(status, &excerpt.to_lowercase()), excerpt }
+        Self::Status { status, kind: FaultKind::of_status(status, &excerpt.to_ascii_lowercase()), excerpt }
     }
 
     /// An error object in any form: JSON-RPC, AIP-193, `{code, message}`, or plain words.

@@ -133,7 +133,7 @@ impl State {
 
 /// Letters and digits in lower case: what is left when spellings are laid aside.
 fn plain(name: &str) -> String {
-    name.chars().filter(|char| char.is_alphanumeric()).map(|char| char.to_ascii_lowercase()).collect()
+    name.chars().filter(|char| char.is_ascii_alphanumeric()).map(|char| char.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

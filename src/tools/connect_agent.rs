@@ -94,7 +94,10 @@ pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
         return Err(invalid(format!("`alias` has {length} characters; 1 to {ALIAS} of a-z, 0-9 and - are allowed")));
     }
     match alias.chars().enumerate().find(|(_, char)| !matches!(char, 'a'..='z' | '0'..='9' | '-')) {
-        Some((at, char)) => Err(invalid(format!("`alias` has {char:?} at position {}; only a-z, 0-9 and - are allowed", at + 1))),
+        Some((at, char)) => {
+            let (char, at) = (quoted(char.into()), at + 1);
+            Err(invalid(format!("`alias` has {char} at position {at}; only a-z, 0-9 and - are allowed")))
+        }
         None => Ok(()),
     }
 }
@@ -106,7 +109,7 @@ pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolErro
     }
     for (name, value) in headers {
         if !http::is_token(name) {
-            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {:?}", shown(name))));
+            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {}", quoted(shown(name)))));
         }
         if http::is_forbidden(name) {
             return Err(invalid(format!("`headers` may not set {name}: the gateway and its host write that field themselves")));
@@ -116,6 +119,11 @@ pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolErro
         }
     }
     Ok(())
+}
+
+/// A text as it is shown whatever it holds.
+fn quoted(text: String) -> String {
+    Json::string(&text).into_string()
 }
 
 /// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole.
