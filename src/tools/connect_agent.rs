@@ -95,8 +95,8 @@ pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
     }
     match alias.chars().enumerate().find(|(_, char)| !matches!(char, 'a'..='z' | '0'..='9' | '-')) {
         Some((at, char)) => {
-            let (char, at) = (quoted(char.into()), at + 1);
-            Err(invalid(format!("`alias` has {char} at position {at}; only a-z, 0-9 and - are allowed")))
+            let (char, at) = (if char.is_control() { char::REPLACEMENT_CHARACTER } else { char }, at + 1);
+            Err(invalid(format!("`alias` has '{char}' at position {at}; only a-z, 0-9 and - are allowed")))
         }
         None => Ok(()),
     }
@@ -109,7 +109,7 @@ pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolErro
     }
     for (name, value) in headers {
         if !http::is_token(name) {
-            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {}", quoted(shown(name)))));
+            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {}", shown(name))));
         }
         if http::is_forbidden(name) {
             return Err(invalid(format!("`headers` may not set {name}: the gateway and its host write that field themselves")));
@@ -121,14 +121,9 @@ pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolErro
     Ok(())
 }
 
-/// A text as it is shown whatever it holds.
-fn quoted(text: String) -> String {
-    Json::string(&text).into_string()
-}
-
-/// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole.
+/// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole, and quoted.
 fn shown(name: &str) -> String {
-    name.chars().take(20).collect()
+    Json::string(&name.chars().take(20).collect::<String>()).into_string()
 }
 
 /// Both or neither; 0 is no limit whatever the burst.
