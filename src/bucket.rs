@@ -3,7 +3,7 @@
 use crate::time::Instant;
 
 /// Parts of a token: a rate of 0.000001 tokens a second still adds up.
-const MICRO: u128 = 1_000_000;
+const MICRO: u64 = 1_000_000;
 
 /// A rate and a capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +15,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Millionths of a token a second out of millionths of millionths, rounded up: the slowest rate is still a limit.
-    /// `None` where it is negative.
-    #[must_use]
-    pub fn micro_from_pico(pico_rps: i128) -> Option<u64> {
-        let pico = u128::try_from(pico_rps).ok()?;
-        Some(u64::try_from(pico.div_ceil(MICRO)).unwrap_or(u64::MAX))
-    }
-
     /// Whether anything is limited.
     #[must_use]
     pub const fn is_limit(self) -> bool {
@@ -34,20 +26,21 @@ impl Rate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
     rate: Rate,
-    /// what is in it, in millionths of a token times milliseconds, so that no refill is rounded
-    level: u128,
+    /// what is in it, in millionths of a token times milliseconds, so that no refill is rounded; 18,000,000,000
+    /// tokens fit
+    level: u64,
     at: Instant,
     /// the agent itself asked for silence until then
     closed_until: Option<Instant>,
 }
 
-const UNIT: u128 = MICRO * 1000;
+const UNIT: u64 = MICRO * 1000;
 
 impl Bucket {
     /// A full bucket.
     #[must_use]
     pub fn new(rate: Rate, now: Instant) -> Self {
-        Self { rate, level: u128::from(rate.burst) * UNIT, at: now, closed_until: None }
+        Self { rate, level: rate.burst.saturating_mul(UNIT), at: now, closed_until: None }
     }
 
     /// The rate.
@@ -59,7 +52,7 @@ impl Bucket {
     /// The level now in billionths of a token, for a snapshot.
     #[must_use]
     pub fn nano_tokens(&self, now: Instant) -> u64 {
-        u64::try_from(self.level_at(now)).unwrap_or(u64::MAX)
+        self.level_at(now)
     }
 
     /// Until when the agent asked for silence.
@@ -71,13 +64,13 @@ impl Bucket {
     /// A bucket as it was in a snapshot.
     #[must_use]
     pub fn restored(rate: Rate, nano_tokens: u64, closed_until: Option<Instant>, now: Instant) -> Self {
-        let full = u128::from(rate.burst) * UNIT;
-        Self { rate, level: u128::from(nano_tokens).min(full), at: now, closed_until }
+        let full = rate.burst.saturating_mul(UNIT);
+        Self { rate, level: nano_tokens.min(full), at: now, closed_until }
     }
 
-    fn level_at(&self, now: Instant) -> u128 {
-        let full = u128::from(self.rate.burst) * UNIT;
-        let gained = u128::from(now.since(self.at)) * u128::from(self.rate.micro_rps);
+    fn level_at(&self, now: Instant) -> u64 {
+        let full = self.rate.burst.saturating_mul(UNIT);
+        let gained = now.since(self.at).saturating_mul(self.rate.micro_rps);
         self.level.saturating_add(gained).min(full)
     }
 
@@ -102,8 +95,8 @@ impl Bucket {
             self.level -= UNIT;
             return Ok(());
         }
-        let missing = (UNIT - self.level).div_ceil(u128::from(self.rate.micro_rps));
-        Err(u64::try_from(missing).unwrap_or(u64::MAX).saturating_add(self.at.since(now)))
+        let missing = (UNIT - self.level).div_ceil(self.rate.micro_rps);
+        Err(missing.saturating_add(self.at.since(now)))
     }
 
     /// Empties the bucket because the agent asked for silence.

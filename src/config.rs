@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::bucket::Rate;
 use crate::io::Headers;
-use crate::json::{self, Json, Kind, Members, Object, RawValue};
+use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::limits::Limits;
 use crate::tools::TOOLS;
 use crate::url::Url;
@@ -197,7 +197,7 @@ impl Config {
         sections::read_auth(auth, &mut config, &mut faults);
         sections::read_external_agents(external_agents, &mut config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
-            faults.push(format!("`tools` names {name:?}, which is no tool of this gateway"));
+            faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
     }
@@ -250,7 +250,7 @@ struct Table<'a, 'f> {
 }
 
 impl<'a, 'f> Table<'a, 'f> {
-    fn new(raw: &'a RawValue, path: String, faults: &'f mut Vec<String>) -> Self {
+    fn new(raw: Raw<'a>, path: String, faults: &'f mut Vec<String>) -> Self {
         let members = json::members(raw).unwrap_or_else(|| {
             let name =
                 if path.is_empty() { "the configuration".to_string() } else { format!("`{}`", path.trim_end_matches('.')) };
@@ -264,7 +264,7 @@ impl<'a, 'f> Table<'a, 'f> {
         self.faults.push(format!("`{}{key}` must be {expected}", self.path));
     }
 
-    fn read<T>(&mut self, key: &str, expected: &str, into: &mut T, read: impl FnOnce(&'a RawValue) -> Option<T>) {
+    fn read<T>(&mut self, key: &str, expected: &str, into: &mut T, read: impl FnOnce(Raw<'a>) -> Option<T>) {
         let Some(raw) = self.members.take(key) else { return };
         match read(raw) {
             Some(value) => *into = value,
@@ -305,11 +305,11 @@ impl<'a, 'f> Table<'a, 'f> {
     }
 
     /// A value that may be absent altogether.
-    fn optional<T>(&mut self, key: &str, expected: &str, into: &mut Option<T>, read: impl FnOnce(&'a RawValue) -> Option<T>) {
+    fn optional<T>(&mut self, key: &str, expected: &str, into: &mut Option<T>, read: impl FnOnce(Raw<'a>) -> Option<T>) {
         self.read(key, expected, into, |raw| read(raw).map(Some));
     }
 
-    fn table(&mut self, key: &str) -> Option<&'a RawValue> {
+    fn table(&mut self, key: &str) -> Option<Raw<'a>> {
         self.members.take(key)
     }
 

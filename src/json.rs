@@ -2,6 +2,9 @@
 //!
 //! Other people's JSON is never turned into a tree. A [`Members`] takes the known members of one object and keeps the
 //! rest raw; [`Json`] owns one value as compact text; [`Object`] and [`Array`] write text.
+//!
+//! The text is checked once at the door and only cut up after that. A general library would read numbers into floats
+//! and build errors that nobody shows: 22 KB gzip of a page's download, and each level of a value scanned anew.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -9,15 +12,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use memchr::memchr2;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-pub use serde_json::value::RawValue;
-
 mod number;
+mod scan;
 mod write;
 
-pub use number::{integer, scaled};
+pub use number::{integer, scaled, scaled_up};
+pub use scan::string_end;
 pub use write::{Array, Object, write_string};
+
+use scan::Inside;
+use write::write_integer;
 
 /// What kind of value a JSON text holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,30 @@ impl Kind {
     }
 }
 
+/// One value inside a text that was checked: valid JSON without white space around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// The text.
+    #[must_use]
+    pub const fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+impl fmt::Display for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Debug for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
 /// Why a text was not taken as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -75,7 +103,7 @@ impl Json {
 
     /// Copies a raw value, dropping insignificant white space.
     #[must_use]
-    pub fn from_raw(raw: &RawValue) -> Self {
+    pub fn from_raw(raw: Raw<'_>) -> Self {
         Self(compact(raw.get()).into_owned().into_boxed_str())
     }
 
@@ -90,7 +118,9 @@ impl Json {
     /// An integer.
     #[must_use]
     pub fn integer(value: impl Into<i128>) -> Self {
-        Self(alloc::format!("{}", value.into()).into_boxed_str())
+        let mut out = String::new();
+        write_integer(&mut out, value.into());
+        Self(out.into_boxed_str())
     }
 
     /// `null`.
@@ -117,16 +147,16 @@ impl Json {
         kind_of(&self.0)
     }
 
-    /// The value as something that can be taken apart. `None` is impossible for text made by this module.
+    /// The value as something that can be taken apart.
     #[must_use]
-    pub fn raw(&self) -> Option<&RawValue> {
-        serde_json::from_str(&self.0).ok()
+    pub fn raw(&self) -> Raw<'_> {
+        Raw(&self.0)
     }
 
     /// The members, where it is an object.
     #[must_use]
     pub fn members(&self) -> Option<Members<'_>> {
-        self.raw().and_then(members)
+        members(self.raw())
     }
 
     /// Text that the writers of this module made, or that was checked before: compact and valid.
@@ -145,11 +175,11 @@ impl fmt::Debug for Json {
 ///
 /// # Errors
 /// As [`Json::parse`].
-pub fn parse(text: &str, depth: u32) -> Result<&RawValue, Fault> {
+pub fn parse(text: &str, depth: u32) -> Result<Raw<'_>, Fault> {
     if !within_depth(text.as_bytes(), depth) {
         return Err(Fault::Depth);
     }
-    serde_json::from_str(text).map_err(|_| Fault::Syntax)
+    scan::check(text).ok_or(Fault::Syntax)
 }
 
 /// Whether no more than `depth` arrays and objects are open at once. Works on any bytes, without recursion.
@@ -168,22 +198,9 @@ pub fn within_depth(bytes: &[u8], depth: u32) -> bool {
     true
 }
 
-/// Where the string that begins at `start` ends, after its closing quote.
-#[must_use]
-pub fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        match bytes.get(at) {
-            Some(b'"') => return Some(at + 1),
-            Some(_) | None => at += 2,
-        }
-    }
-}
-
 /// What kind of value a raw value is.
 #[must_use]
-pub fn kind(raw: &RawValue) -> Kind {
+pub fn kind(raw: Raw<'_>) -> Kind {
     kind_of(raw.get())
 }
 
@@ -200,25 +217,19 @@ fn kind_of(text: &str) -> Kind {
 
 /// Whether the value is `null`.
 #[must_use]
-pub fn is_null(raw: &RawValue) -> bool {
+pub fn is_null(raw: Raw<'_>) -> bool {
     kind(raw) == Kind::Null
 }
 
 /// The content of a string. A lone surrogate becomes U+FFFD: what an agent said is not lost to its escapes.
 #[must_use]
-pub fn string(raw: &RawValue) -> Option<String> {
-    if kind(raw) != Kind::String {
-        return None;
-    }
-    match serde_json::from_str(raw.get()) {
-        Ok(text) => Some(text),
-        Err(_) => Some(unescape_lossy(raw.get().trim())),
-    }
+pub fn string(raw: Raw<'_>) -> Option<String> {
+    (kind(raw) == Kind::String).then(|| unescape_lossy(raw.get()))
 }
 
 /// The value of a boolean.
 #[must_use]
-pub fn boolean(raw: &RawValue) -> Option<bool> {
+pub fn boolean(raw: Raw<'_>) -> Option<bool> {
     match raw.get() {
         "true" => Some(true),
         "false" => Some(false),
@@ -228,81 +239,47 @@ pub fn boolean(raw: &RawValue) -> Option<bool> {
 
 /// The elements of an array.
 #[must_use]
-pub fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    struct Elements;
-    impl<'de> Visitor<'de> for Elements {
-        type Value = Vec<&'de RawValue>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an array")
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut list = Vec::new();
-            while let Some(element) = seq.next_element()? {
-                list.push(element);
-            }
-            Ok(list)
-        }
-    }
-    (kind(raw) == Kind::Array).then(|| serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements).ok())?
+pub fn elements(raw: Raw<'_>) -> Option<Vec<Raw<'_>>> {
+    (kind(raw) == Kind::Array).then(|| Inside::new(raw).collect())
 }
 
-/// The members of an object.
+/// The members of an object; `None` too where a name is no text for a lone surrogate.
 #[must_use]
-pub fn members(raw: &RawValue) -> Option<Members<'_>> {
-    struct Visit;
-    impl<'de> Visitor<'de> for Visit {
-        type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut list = Vec::new();
-            while let Some(key) = map.next_key_seed(Key)? {
-                list.push((key, map.next_value()?));
-            }
-            Ok(list)
-        }
+pub fn members(raw: Raw<'_>) -> Option<Members<'_>> {
+    if kind(raw) != Kind::Object {
+        return None;
     }
-    (kind(raw) == Kind::Object).then(|| serde_json::Deserializer::from_str(raw.get()).deserialize_map(Visit).ok().map(Members))?
+    let (mut inside, mut list) = (Inside::new(raw), Vec::new());
+    while let (Some(name), Some(value)) = (inside.next(), inside.next()) {
+        list.push((name_of(name)?, value));
+    }
+    Some(Members(list))
 }
 
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
+fn name_of(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    let quoted = raw.get();
+    if !quoted.contains('\\') {
+        return Some(Cow::Borrowed(quoted.trim_matches('"')));
     }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member name")
-    }
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
+    let (name, exact) = scan::unescape(quoted);
+    exact.then_some(Cow::Owned(name))
 }
 
 /// The members of one object in their order, duplicates included.
 #[derive(Clone, Debug, Default)]
-pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
 impl<'a> Members<'a> {
     /// Takes a member out, whatever its value; of duplicates the last one counts, as in every common parser.
-    pub fn take_any(&mut self, name: &str) -> Option<&'a RawValue> {
+    pub fn take_any(&mut self, name: &str) -> Option<Raw<'a>> {
         let found = self.get_any(name)?;
         self.0.retain(|(key, _)| key != name);
         Some(found)
     }
 
     /// Takes a member out, with `null` as absent.
-    pub fn take(&mut self, name: &str) -> Option<&'a RawValue> {
-        self.take_any(name).filter(|raw| !is_null(raw))
+    pub fn take(&mut self, name: &str) -> Option<Raw<'a>> {
+        self.take_any(name).filter(|raw| !is_null(*raw))
     }
 
     /// Takes a string out; a member of another type stays.
@@ -314,14 +291,14 @@ impl<'a> Members<'a> {
 
     /// A member, whatever its value.
     #[must_use]
-    pub fn get_any(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn get_any(&self, name: &str) -> Option<Raw<'a>> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
     }
 
     /// A member, with `null` as absent.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.get_any(name).filter(|raw| !is_null(raw))
+    pub fn get(&self, name: &str) -> Option<Raw<'a>> {
+        self.get_any(name).filter(|raw| !is_null(*raw))
     }
 
     /// The string member of that name.
@@ -337,7 +314,7 @@ impl<'a> Members<'a> {
     }
 
     /// All that is left, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
         self.0.iter().map(|(key, raw)| (key.as_ref(), *raw))
     }
 
@@ -380,54 +357,14 @@ pub fn compact(text: &str) -> Cow<'_, str> {
 /// Reads the escapes of a quoted string; what is no character becomes U+FFFD.
 #[must_use]
 pub fn unescape_lossy(quoted: &str) -> String {
-    let inner = quoted.strip_prefix('"').unwrap_or(quoted);
-    let inner = inner.strip_suffix('"').unwrap_or(inner);
-    let mut out = String::with_capacity(inner.len());
-    let mut units: Vec<u16> = Vec::new();
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        let (plain, tail) = rest.split_at(at);
-        if !plain.is_empty() {
-            flush(&mut out, &mut units);
-            out.push_str(plain);
-        }
-        let mut chars = tail.chars();
-        chars.next();
-        let escape = chars.next();
-        rest = chars.as_str();
-        if escape == Some('u') {
-            let unit = rest.get(..4).and_then(|hex| u16::from_str_radix(hex, 16).ok());
-            if let Some(unit) = unit {
-                units.push(unit);
-                rest = rest.get(4..).unwrap_or_default();
-                continue;
-            }
-        }
-        flush(&mut out, &mut units);
-        out.push(match escape {
-            Some('n') => '\n',
-            Some('t') => '\t',
-            Some('r') => '\r',
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some('u') | None => char::REPLACEMENT_CHARACTER,
-            Some(other) => other,
-        });
-    }
-    flush(&mut out, &mut units);
-    out.push_str(rest);
-    out
-}
-
-fn flush(out: &mut String, units: &mut Vec<u16>) {
-    out.extend(char::decode_utf16(units.drain(..)).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
+    scan::unescape(quoted).0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn raw(text: &str) -> &RawValue {
+    fn raw(text: &str) -> Raw<'_> {
         parse(text, 128).unwrap()
     }
 

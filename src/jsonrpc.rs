@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{self, Fault, Json, Kind, Object, RawValue};
+use crate::json::{self, Fault, Json, Kind, Object, Raw};
 
 /// The text was no JSON.
 pub const PARSE_ERROR: i64 = -32700;
@@ -23,7 +23,7 @@ pub struct Id(Json);
 impl Id {
     /// The id in a `id` or `requestId` member; `None` where it is neither a string nor a number.
     #[must_use]
-    pub fn read(raw: &RawValue) -> Option<Self> {
+    pub fn read(raw: Raw<'_>) -> Option<Self> {
         matches!(json::kind(raw), Kind::String | Kind::Number).then(|| Self(Json::from_raw(raw)))
     }
 
@@ -50,19 +50,19 @@ pub enum Incoming<'a> {
         /// the method's name
         method: String,
         /// the parameters, `null` as absent
-        params: Option<&'a RawValue>,
+        params: Option<Raw<'a>>,
     },
     /// A call that wants none.
     Notification {
         /// the method's name
         method: String,
         /// the parameters, `null` as absent
-        params: Option<&'a RawValue>,
+        params: Option<Raw<'a>>,
     },
     /// An answer to a request of ours.
     Response,
     /// Several messages in one array.
-    Batch(Vec<&'a RawValue>),
+    Batch(Vec<Raw<'a>>),
     /// A message that cannot be taken but must be answered.
     Invalid {
         /// the id where one could be read
@@ -101,7 +101,7 @@ pub fn read(text: &str, depth: u32) -> Incoming<'_> {
 
 /// Takes one element of a batch apart.
 #[must_use]
-pub fn read_raw(raw: &RawValue) -> Incoming<'_> {
+pub fn read_raw(raw: Raw<'_>) -> Incoming<'_> {
     if let Some(elements) = json::elements(raw) {
         return Incoming::Batch(elements);
     }
@@ -207,7 +207,7 @@ mod tests {
     fn kind(text: &str) -> String {
         match read(text, 128) {
             Incoming::Request { id, method, params } => {
-                format!("request {} {method} {}", id.0.as_str(), params.map_or("-", RawValue::get))
+                format!("request {} {method} {}", id.0.as_str(), params.map_or("-", Raw::get))
             }
             Incoming::Notification { method, .. } => format!("notification {method}"),
             Incoming::Response => "response".to_string(),

@@ -3,6 +3,7 @@
 //! A snapshot is a list of pieces, a piece a list of records; both may be read in any order. Exchanges in flight are not
 //! part of it: a call that was running is answered after a restore with an error that names its task.
 
+use alloc::collections::BinaryHeap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -155,14 +156,12 @@ impl Gateway {
     }
 
     /// Puts back what makes room for each other, the oldest first.
-    fn restore_in_order(&mut self, mut inbox: Vec<(u64, String, Entry)>, mut cards: Vec<(String, agent::KnownCard)>) {
-        inbox.sort_by_key(|(number, ..)| *number);
-        for (_, scope, entry) in inbox {
+    fn restore_in_order(&mut self, inbox: Vec<(u64, String, Entry)>, cards: Vec<(String, agent::KnownCard)>) {
+        for (_, scope, entry) in in_order(inbox, |(number, ..)| *number) {
             self.scopes.get_or_default(scope.as_str()).inbox.add(entry);
         }
-        cards.sort_by_key(|(_, (_, until, _))| *until);
         let limit = self.ground.config.limits.cards_by_url;
-        for (scope, (url, until, profile)) in cards {
+        for (scope, (url, until, profile)) in in_order(cards, |(_, (_, until, _))| until.as_ms()) {
             self.scopes.get_or_default(scope.as_str()).cards.restore(&url, until, profile, limit);
         }
     }
@@ -297,6 +296,13 @@ fn read_call(record: &Members<'_>) -> Option<LostCall> {
     let ticket = record.string("call_id").zip(record.string("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
     let (scope, tool) = (record.string("scope")?, record.string("tool")?);
     Some(LostCall { caller, scope, tool, task_id: record.string("task_id"), ticket })
+}
+
+/// The list with ascending keys, equal ones in the order they had.
+fn in_order<T>(list: Vec<T>, key: impl Fn(&T) -> u64) -> impl Iterator<Item = T> {
+    let order = list.iter().map(key).zip(0_usize..).collect::<BinaryHeap<_>>().into_sorted_vec();
+    let mut list: Vec<Option<T>> = list.into_iter().map(Some).collect();
+    order.into_iter().filter_map(move |(_, at)| list.get_mut(at)?.take())
 }
 
 /// A whole number of a record.

@@ -16,7 +16,7 @@ use narrows::a2a::{
     Applied, Assembly, Card, Choice, Content, Dialect, Fault, FaultKind, Interface, Message, Operation, Part, Reply, Role,
     SendRequest, State, Task, card_candidates, choose, encode, event, reply,
 };
-use narrows::json::{self, RawValue};
+use narrows::json::{self, Raw};
 use narrows::url::Url;
 
 const DEPTH: u32 = 128;
@@ -24,8 +24,8 @@ const DEPTH: u32 = 128;
 /// One record of a file.
 struct Case<'a> {
     id: String,
-    input: &'a RawValue,
-    expected: &'a RawValue,
+    input: Raw<'a>,
+    expected: Raw<'a>,
 }
 
 fn path(name: &str) -> String {
@@ -45,22 +45,22 @@ fn walk(file: &str, check: impl Fn(&Case<'_>)) {
 }
 
 /// A value by its path.
-fn at<'a>(raw: &'a RawValue, place: &str) -> &'a RawValue {
+fn at<'a>(raw: Raw<'a>, place: &str) -> Raw<'a> {
     find(raw, place).unwrap_or_else(|| panic!("no `{place}` in {raw}"))
 }
 
-fn find<'a>(raw: &'a RawValue, place: &str) -> Option<&'a RawValue> {
+fn find<'a>(raw: Raw<'a>, place: &str) -> Option<Raw<'a>> {
     place.split('/').try_fold(raw, |raw, name| match name.parse::<usize>() {
         Ok(index) => json::elements(raw)?.get(index).copied(),
         Err(_) => json::members(raw)?.get_any(name),
     })
 }
 
-fn text(raw: &RawValue, place: &str) -> String {
+fn text(raw: Raw<'_>, place: &str) -> String {
     json::string(at(raw, place)).unwrap_or_else(|| panic!("`{place}` is no string in {raw}"))
 }
 
-fn list<'a>(raw: &'a RawValue, place: &str) -> Vec<&'a RawValue> {
+fn list<'a>(raw: Raw<'a>, place: &str) -> Vec<Raw<'a>> {
     json::elements(at(raw, place)).unwrap()
 }
 
@@ -186,7 +186,7 @@ fn cards_of_the_field() {
     assert_eq!(refused, 6);
 }
 
-fn walk_cards(mut check: impl FnMut(&str, &str, &Url, &RawValue)) {
+fn walk_cards(mut check: impl FnMut(&str, &str, &Url, Raw<'_>)) {
     let index = path("cards/index.json");
     for entry in json::elements(json::parse(&index, DEPTH).unwrap()).unwrap() {
         let file = text(entry, "file");
@@ -205,18 +205,18 @@ fn hello() -> SendRequest {
 }
 
 /// Whether every member of `wanted` stands in `found` with the same value.
-fn contains(found: &RawValue, wanted: &RawValue) -> bool {
+fn contains(found: Raw<'_>, wanted: Raw<'_>) -> bool {
     match (json::members(wanted), json::elements(wanted)) {
         (Some(members), _) => members.iter().all(|(name, value)| find(found, name).is_some_and(|found| contains(found, value))),
         (None, Some(list)) => {
             let found = json::elements(found).unwrap_or_default();
-            found.len() == list.len() && found.iter().zip(list).all(|(found, wanted)| contains(found, wanted))
+            found.len() == list.len() && found.iter().zip(list).all(|(found, wanted)| contains(*found, wanted))
         }
         (None, None) => found.get() == wanted.get(),
     }
 }
 
-fn streamed(events: &[&RawValue]) -> (Assembly, Vec<Applied>) {
+fn streamed(events: &[Raw<'_>]) -> (Assembly, Vec<Applied>) {
     let mut assembly = Assembly::new(1 << 20);
     let applied = events.iter().map(|data| {
         let event = event(Dialect::JsonRpc10, "message", data.get(), DEPTH).unwrap();
@@ -283,7 +283,7 @@ fn streams_and_states() {
 }
 
 /// An artifact event in the short form `[id, append, text, "last"?]`, another event as it is, or nothing for a cut.
-fn long_form(short: &RawValue) -> Option<String> {
+fn long_form(short: Raw<'_>) -> Option<String> {
     if json::string(short).is_some() {
         return None;
     }
@@ -315,7 +315,7 @@ fn texts(task: &Task, id: &str) -> Vec<String> {
 fn artifacts_in_pieces() {
     walk("artifacts-append.json", |case| {
         let events: Vec<String> = list(case.input, "events").into_iter().filter_map(long_form).collect();
-        let events: Vec<&RawValue> = events.iter().map(|text| json::parse(text, DEPTH).unwrap()).collect();
+        let events: Vec<Raw<'_>> = events.iter().map(|text| json::parse(text, DEPTH).unwrap()).collect();
         let (assembly, applied) = streamed(&events);
         for (id, wanted) in json::members(at(case.expected, "artifacts")).unwrap().iter() {
             let found = texts(assembly.task().unwrap(), id);

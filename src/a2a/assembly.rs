@@ -1,6 +1,6 @@
 //! One task out of many events: snapshots, statuses, artifacts in pieces (A2A 1.0 §3.1.2, §4.2.2).
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BinaryHeap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -11,6 +11,10 @@ use super::message::Message;
 use super::part::Part;
 use super::task::{Artifact, Task};
 
+mod places;
+
+use places::{Place, Places};
+
 /// What a call has got of its answer so far.
 ///
 /// A later snapshot replaces what was merged, except that it takes nothing away by silence: artifacts, history, context
@@ -20,18 +24,10 @@ use super::task::{Artifact, Task};
 pub struct Assembly {
     task: Option<Task>,
     message: Option<Message>,
-    places: BTreeMap<String, Place>,
+    places: Places,
     bytes: u64,
     limit: u64,
     rewrites: Rewrites,
-}
-
-/// Where an artifact is.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    at: usize,
-    bytes: u64,
-    complete: bool,
 }
 
 /// What an event changed.
@@ -86,7 +82,7 @@ impl Assembly {
     #[must_use]
     pub const fn new(artifact_bytes: u64) -> Self {
         let rewrites = Rewrites { left: artifact_bytes.saturating_mul(REWRITE_FACTOR) };
-        Self { task: None, message: None, places: BTreeMap::new(), bytes: 0, limit: artifact_bytes, rewrites }
+        Self { task: None, message: None, places: Places::new(), bytes: 0, limit: artifact_bytes, rewrites }
     }
 
     /// The task so far.
@@ -150,12 +146,12 @@ impl Assembly {
                 keep_what_is_not_said(old, &mut new);
             }
         }
-        self.places.clear();
+        self.places = Places::new();
         self.bytes = 0;
         for (at, artifact) in new.artifacts().iter().enumerate() {
             let bytes = cost(artifact);
             self.bytes += bytes;
-            self.places.insert(artifact.artifact_id.clone(), Place { at, bytes, complete: false });
+            self.places.put(new.artifacts(), at, Place { bytes, complete: false });
         }
         let change = if self.task.replace(new).is_none() { Change::Started } else { Change::Snapshot };
         Ok(Applied::of(change, foreign))
@@ -175,8 +171,8 @@ impl Assembly {
     fn artifact(&mut self, update: ArtifactUpdate) -> Result<Applied, TooLarge> {
         let ArtifactUpdate { task_id, context_id, artifact: new, append, last_chunk, metadata: _ } = update;
         let foreign = self.is_foreign(task_id.as_deref(), context_id.as_deref());
-        let artifact_id = new.artifact_id.clone();
-        let place = self.places.get(&artifact_id).copied();
+        let known = self.places.find(self.task.as_ref().map_or(&[], Task::artifacts), &new.artifact_id);
+        let place = known.and_then(|at| self.places.get(at));
         let after_last_chunk = place.is_some_and(|place| place.complete);
         let others = self.bytes - place.map_or(0, |place| place.bytes);
         let kept = place.filter(|_| append).map(|place| place.bytes);
@@ -186,7 +182,7 @@ impl Assembly {
             return Err(TooLarge);
         }
         let list = task_of(&mut self.task, task_id, context_id).artifacts.get_or_insert_default();
-        let at = place.map_or(list.len(), |place| place.at);
+        let at = known.unwrap_or(list.len());
         match list.get_mut(at) {
             Some(old) if append => {
                 let before = old.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
@@ -199,7 +195,7 @@ impl Assembly {
         }
         self.bytes = others + bytes;
         let complete = last_chunk || append && after_last_chunk;
-        self.places.insert(artifact_id, Place { at, bytes, complete });
+        self.places.put(list, at, Place { bytes, complete });
         Ok(Applied { change: Change::Artifact { at }, foreign_ids: foreign, after_last_chunk })
     }
 }
@@ -252,8 +248,8 @@ impl Rewrites {
         if !new.extra.is_empty() {
             let bytes = |(name, value): &(String, Json)| name.len() + value.as_str().len();
             self.charge(old.extra.iter().chain(&new.extra).map(bytes).sum())?;
-            let newer: BTreeSet<&str> = new.extra.iter().map(|(name, _)| name.as_str()).collect();
-            old.extra.retain(|(name, _)| !newer.contains(name.as_str()));
+            let newer = sorted(new.extra.iter().map(|(name, _)| name.as_str()));
+            old.extra.retain(|(name, _)| newer.binary_search(&name.as_str()).is_err());
             old.extra.extend(new.extra);
         }
         old.parts.extend(new.parts);
@@ -292,12 +288,17 @@ fn fits(artifacts: &[Artifact], limit: u64) -> Result<(), TooLarge> {
     if artifacts.iter().map(cost).sum::<u64>() > limit { Err(TooLarge) } else { Ok(()) }
 }
 
+/// Names in order, to be searched.
+fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    names.collect::<BinaryHeap<_>>().into_sorted_vec()
+}
+
 /// One object of two, the newer winning; what is no object is replaced.
 fn merged(old: &Json, new: &Json) -> Json {
     let (Some(kept), Some(newer)) = (old.members(), new.members()) else { return new.clone() };
-    let names: BTreeSet<&str> = newer.iter().map(|(name, _)| name).collect();
+    let names = sorted(newer.iter().map(|(name, _)| name));
     let mut out = Object::with_capacity(old.as_str().len() + new.as_str().len());
-    for (name, value) in kept.iter().filter(|(name, _)| !names.contains(name)).chain(newer.iter()) {
+    for (name, value) in kept.iter().filter(|(name, _)| names.binary_search(name).is_err()).chain(newer.iter()) {
         out.raw(name, value.get());
     }
     out.finish()

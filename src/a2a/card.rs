@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::json::{self, Fault as JsonFault, Json, Kind, Members, RawValue};
+use crate::json::{self, Fault as JsonFault, Json, Kind, Members, Raw};
 
 use super::choice::binding_of;
 use super::member;
@@ -79,7 +79,7 @@ impl Card {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn from_raw(raw: &RawValue) -> Result<Self, NotACard> {
+    pub fn from_raw(raw: Raw<'_>) -> Result<Self, NotACard> {
         let Some(members) = json::members(raw) else {
             return Err(NotACard { why: format!("it is {}, not an object", json::kind(raw).name()) });
         };
@@ -112,7 +112,7 @@ fn is_card(members: &Members<'_>) -> bool {
     listed || is("name", Kind::String) && (versioned || is("url", Kind::String) && described || skilled)
 }
 
-fn skill(raw: &RawValue) -> Option<String> {
+fn skill(raw: Raw<'_>) -> Option<String> {
     let Some(members) = json::members(raw) else { return json::string(raw) };
     ["name", "id"].iter().find_map(|name| members.string(name))
 }
@@ -138,7 +138,7 @@ fn offers(members: &Members<'_>) -> Vec<Offer> {
 }
 
 /// An entry of `supportedInterfaces`.
-fn listed(raw: &RawValue) -> Option<Offer> {
+fn listed(raw: Raw<'_>) -> Option<Offer> {
     let mut members = json::members(raw)?;
     // The list is also written with the members of other formats, of which only the names of bindings mean anything here.
     let binding = member::take_text(&mut members, &["protocolBinding", "protocol_binding"])
@@ -154,7 +154,7 @@ fn listed(raw: &RawValue) -> Option<Offer> {
 }
 
 /// An entry of `additionalInterfaces`.
-fn listed_at_top(raw: &RawValue) -> Option<Offer> {
+fn listed_at_top(raw: Raw<'_>) -> Option<Offer> {
     let mut members = json::members(raw)?;
     Some(Offer {
         url: member::take_text(&mut members, &["url"]),

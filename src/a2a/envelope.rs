@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-use crate::json::{self, Kind, RawValue};
+use crate::json::{self, Kind, Raw};
 
 use super::error::{Fault, excerpt};
 use super::member;
@@ -13,7 +13,7 @@ use super::member;
 #[derive(Debug)]
 pub(super) enum Opened<'a> {
     /// a result
-    Result(&'a RawValue),
+    Result(Raw<'a>),
     /// neither result nor error, or a result that is `null`
     Nothing,
 }
@@ -29,7 +29,7 @@ pub(super) fn text(body: &[u8]) -> Cow<'_, str> {
 ///
 /// # Errors
 /// The agent's error; a text that is no object; an HTTP status from 300 without a result.
-pub(super) fn open<'a>(raw: &'a RawValue, status: u16) -> Result<Opened<'a>, Fault> {
+pub(super) fn open<'a>(raw: Raw<'a>, status: u16) -> Result<Opened<'a>, Fault> {
     let succeeded = (200..300).contains(&status);
     let no_answer = |why: String| if succeeded { Fault::Protocol(why) } else { Fault::of_status(status, raw.get()) };
     let Some(members) = json::members(raw) else {
@@ -57,7 +57,7 @@ pub(super) fn open<'a>(raw: &'a RawValue, status: u16) -> Result<Opened<'a>, Fau
 }
 
 /// A result that is none, with the words that may be in it.
-pub(super) fn unreadable(why: &str, raw: &RawValue) -> Fault {
+pub(super) fn unreadable(why: &str, raw: Raw<'_>) -> Fault {
     let words = excerpt(raw.get());
     Fault::Protocol(if words.is_empty() { why.into() } else { format!("{why}: {words}") })
 }

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::json::{self, Json, Members, RawValue};
+use crate::json::{self, Json, Members, Raw};
 
 use super::member;
 
@@ -75,7 +75,7 @@ impl FaultKind {
 
     /// The meaning of a code or reason, the words deciding where agents disagree on the number.
     fn of(code: Option<i64>, reason: Option<&str>, status: u16, words: &str) -> Self {
-        let words = words.to_lowercase();
+        let words = words.to_ascii_lowercase();
         let row = |matches: &dyn Fn(i64, &str) -> bool| Self::TABLE.iter().find(|(code, name, _)| matches(*code, name));
         let known = row(&|known, _| Some(known) == code).or_else(|| row(&|_, name| Some(name) == reason));
         let kind = match (known, code) {
@@ -120,12 +120,12 @@ impl Fault {
     #[must_use]
     pub fn of_status(status: u16, body: &str) -> Self {
         let excerpt = excerpt(body);
-        Self::Status { status, kind: FaultKind::of_status(status, &excerpt.to_lowercase()), excerpt }
+        Self::Status { status, kind: FaultKind::of_status(status, &excerpt.to_ascii_lowercase()), excerpt }
     }
 
     /// An error object in any form: JSON-RPC, AIP-193, `{code, message}`, or plain words.
     #[must_use]
-    pub(super) fn of_error(raw: &RawValue, status: u16) -> Self {
+    pub(super) fn of_error(raw: Raw<'_>, status: u16) -> Self {
         let Some(mut members) = json::members(raw) else {
             let message = json::string(raw).unwrap_or_else(|| raw.get().to_owned());
             return Self::Agent { code: None, kind: FaultKind::of(None, None, status, &message), message, data: None };
@@ -162,8 +162,8 @@ fn words(members: &Members<'_>) -> Option<String> {
 }
 
 /// The reason of an `ErrorInfo` (google.rpc), alone or in a list.
-fn reason(raw: &RawValue) -> Option<String> {
-    let one = |raw: &RawValue| json::members(raw)?.string("reason");
+fn reason(raw: Raw<'_>) -> Option<String> {
+    let one = |raw: Raw<'_>| json::members(raw)?.string("reason");
     match json::elements(raw) {
         Some(list) => list.into_iter().find_map(one),
         None => one(raw),

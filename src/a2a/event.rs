@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::json::{self, Fault as JsonFault, Json, Kind, Members, RawValue};
+use crate::json::{self, Fault as JsonFault, Json, Kind, Members, Raw};
 
 use super::dialect::Dialect;
 use super::envelope::{self, Opened};
@@ -89,7 +89,7 @@ pub fn event(dialect: Dialect, name: &str, data: &str, depth: u32) -> Result<Eve
 }
 
 /// What an event is; `None` where it is nothing known.
-fn read(raw: &RawValue, dialect: Dialect) -> Option<Event> {
+fn read(raw: Raw<'_>, dialect: Dialect) -> Option<Event> {
     let members = json::members(raw)?;
     if let Some(kind) = members.string("kind") {
         match kind.replace('_', "-").as_str() {
@@ -101,7 +101,7 @@ fn read(raw: &RawValue, dialect: Dialect) -> Option<Event> {
         }
     }
     let wrapped =
-        |names: [&str; 2]| names.iter().find_map(|name| members.get(name)).filter(|raw| json::kind(raw) == Kind::Object);
+        |names: [&str; 2]| names.iter().find_map(|name| members.get(name)).filter(|raw| json::kind(*raw) == Kind::Object);
     if let Some(update) = wrapped(["statusUpdate", "status_update"]) {
         return status(json::members(update)?, dialect);
     }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::json::{self, Kind, Members, RawValue};
+use crate::json::{self, Kind, Members, Raw};
 
 /// Why a value is no part of the model: where it stands and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl fmt::Display for Misread {
 impl core::error::Error for Misread {}
 
 /// Takes the first member of these names that can be read. One that is `null` is dropped, one that cannot be read stays.
-pub(super) fn take<'a, T>(members: &mut Members<'a>, names: &[&str], read: impl Fn(&'a RawValue) -> Option<T>) -> Option<T> {
+pub(super) fn take<'a, T>(members: &mut Members<'a>, names: &[&str], read: impl Fn(Raw<'a>) -> Option<T>) -> Option<T> {
     for name in names {
         let Some(raw) = members.get_any(name) else { continue };
         if json::is_null(raw) {
@@ -63,7 +63,7 @@ pub(super) fn take_json(members: &mut Members<'_>, name: &str) -> Option<json::J
 }
 
 /// The text of a string, or the digits of a number.
-pub(super) fn text(raw: &RawValue) -> Option<String> {
+pub(super) fn text(raw: Raw<'_>) -> Option<String> {
     match json::kind(raw) {
         Kind::String => json::string(raw),
         Kind::Number => Some(raw.get().trim().to_owned()),
@@ -72,12 +72,12 @@ pub(super) fn text(raw: &RawValue) -> Option<String> {
 }
 
 /// An array of texts; `None` where any element is something else.
-pub(super) fn texts(raw: &RawValue) -> Option<Vec<String>> {
+pub(super) fn texts(raw: Raw<'_>) -> Option<Vec<String>> {
     json::elements(raw)?.into_iter().map(text).collect()
 }
 
 /// A boolean, also one that was written as a string.
-pub(super) fn flag(raw: &RawValue) -> Option<bool> {
+pub(super) fn flag(raw: Raw<'_>) -> Option<bool> {
     json::boolean(raw).or_else(|| match json::string(raw)?.as_str() {
         "true" => Some(true),
         "false" => Some(false),
@@ -86,12 +86,12 @@ pub(super) fn flag(raw: &RawValue) -> Option<bool> {
 }
 
 /// A whole number; `2.0` is one.
-pub(super) fn integer(raw: &RawValue) -> Option<i64> {
+pub(super) fn integer(raw: Raw<'_>) -> Option<i64> {
     json::integer(&text(raw)?)
 }
 
 /// An array whose elements all read; `None` where it is no array.
-pub(super) fn list<T>(raw: &RawValue, read: impl Fn(&RawValue) -> Option<T>) -> Option<Vec<T>> {
+pub(super) fn list<T>(raw: Raw<'_>, read: impl Fn(Raw<'_>) -> Option<T>) -> Option<Vec<T>> {
     json::elements(raw)?.into_iter().map(read).collect()
 }
 

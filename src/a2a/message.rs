@@ -4,7 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{self, Json, Object, RawValue};
+use crate::json::{self, Json, Object, Raw};
 
 use super::dialect::Dialect;
 use super::member::{self, Misread};
@@ -102,7 +102,7 @@ impl Message {
     ///
     /// # Errors
     /// A value that is no object, or one without id, role and parts.
-    pub fn read(raw: &RawValue, dialect: Dialect) -> Result<Self, Misread> {
+    pub fn read(raw: Raw<'_>, dialect: Dialect) -> Result<Self, Misread> {
         let mut members = json::members(raw).ok_or(Misread::new("an object"))?;
         if !["messageId", "message_id", "role", "parts", "content"].iter().any(|name| members.get(name).is_some()) {
             return Err(Misread::new("a message"));

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
+use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 
 use super::dialect::Dialect;
 use super::member;
@@ -58,7 +58,7 @@ impl Part {
 
     /// Reads a part. Nothing is refused: what is no object counts as text or data, what has no known content is kept whole.
     #[must_use]
-    pub fn read(raw: &RawValue, dialect: Dialect) -> Self {
+    pub fn read(raw: Raw<'_>, dialect: Dialect) -> Self {
         let Some(mut members) = json::members(raw) else {
             return Self::new(json::string(raw).map_or_else(|| Content::Data(Json::from_raw(raw)), Content::Text));
         };
@@ -83,7 +83,7 @@ impl Part {
     /// The first member that holds something; else the first empty text; else a `null` of data.
     fn take_content(&mut self, members: &mut Members<'_>, dialect: Dialect) {
         for empty in [false, true] {
-            let filled = |raw: &RawValue| member::text(raw).filter(|text| empty || !text.is_empty());
+            let filled = |raw: Raw<'_>| member::text(raw).filter(|text| empty || !text.is_empty());
             if let Some(text) = member::take(members, &["text"], filled) {
                 self.content = Content::Text(text);
             } else if let Some(base64) = member::take(members, &["raw"], filled) {
@@ -187,7 +187,7 @@ impl Part {
 }
 
 /// The parts of a list; what is no list counts as its only element, `null` as none.
-pub(super) fn read_parts(raw: &RawValue, dialect: Dialect) -> Vec<Part> {
+pub(super) fn read_parts(raw: Raw<'_>, dialect: Dialect) -> Vec<Part> {
     match json::kind(raw) {
         Kind::Null => Vec::new(),
         Kind::Array => json::elements(raw).unwrap_or_default().into_iter().map(|raw| Part::read(raw, dialect)).collect(),
@@ -223,7 +223,7 @@ pub fn readable(parts: &[Part]) -> String {
 }
 
 /// In the HTTP form of 0.3 a data part is a message of its own, `{"data": {"data": {…}}}`.
-fn data_of(raw: &RawValue, dialect: Dialect) -> &RawValue {
+fn data_of(raw: Raw<'_>, dialect: Dialect) -> Raw<'_> {
     if dialect != Dialect::Rest03 {
         return raw;
     }

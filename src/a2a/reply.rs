@@ -5,7 +5,7 @@
 
 use alloc::format;
 
-use crate::json::{self, Fault as JsonFault, Kind, RawValue};
+use crate::json::{self, Fault as JsonFault, Kind, Raw};
 
 use super::dialect::Dialect;
 use super::envelope::{self, Opened};
@@ -70,14 +70,14 @@ pub fn reply(dialect: Dialect, status: u16, content_type: &str, body: &[u8], dep
 }
 
 /// A result: wrapped, told by `kind`, or told by its shape.
-fn read(raw: &RawValue, dialect: Dialect) -> Result<Reply, Misread> {
+fn read(raw: Raw<'_>, dialect: Dialect) -> Result<Reply, Misread> {
     let members = json::members(raw).ok_or(Misread::new("an object"))?;
     match members.string("kind").as_deref() {
         Some("task") => return Task::read(raw, dialect).map(Reply::Task),
         Some("message") => return Message::read(raw, dialect).map(Reply::Message),
         Some(_) | None => {}
     }
-    let wrapped = |name: &str| members.get(name).filter(|raw| json::kind(raw) == Kind::Object);
+    let wrapped = |name: &str| members.get(name).filter(|raw| json::kind(*raw) == Kind::Object);
     if let Some(task) = wrapped("task") {
         return Task::read(task, dialect).map(Reply::Task).map_err(|misread| misread.under("task"));
     }

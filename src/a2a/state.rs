@@ -3,7 +3,7 @@
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 
-use crate::json::RawValue;
+use crate::json::Raw;
 
 use super::member;
 
@@ -49,7 +49,7 @@ impl State {
     /// Reads a state: `TASK_STATE_INPUT_REQUIRED`, `input-required`, `input_required`, `inputRequired`.
     /// A value that is neither text nor number is unknown.
     #[must_use]
-    pub fn read(raw: &RawValue) -> Self {
+    pub fn read(raw: Raw<'_>) -> Self {
         member::text(raw).map_or(Self::Unknown, |text| Self::named(&text))
     }
 
@@ -133,7 +133,7 @@ impl State {
 
 /// Letters and digits in lower case: what is left when spellings are laid aside.
 fn plain(name: &str) -> String {
-    name.chars().filter(|char| char.is_alphanumeric()).map(|char| char.to_ascii_lowercase()).collect()
+    name.chars().filter(|char| char.is_ascii_alphanumeric()).map(|char| char.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

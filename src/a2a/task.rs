@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{self, Array, Json, Kind, Object, RawValue};
+use crate::json::{self, Array, Json, Kind, Object, Raw};
 
 use super::dialect::Dialect;
 use super::member::{self, Misread};
@@ -74,7 +74,7 @@ impl Task {
     ///
     /// # Errors
     /// A value that is no object, or one with neither id nor status.
-    pub fn read(raw: &RawValue, dialect: Dialect) -> Result<Self, Misread> {
+    pub fn read(raw: Raw<'_>, dialect: Dialect) -> Result<Self, Misread> {
         let mut members = json::members(raw).ok_or(Misread::new("an object"))?;
         if members.get("id").is_none() && members.get("status").is_none() {
             return Err(Misread::new("a task"));
@@ -177,7 +177,7 @@ impl Default for Status {
 
 impl Status {
     /// Reads a status in any dialect; a bare state counts as one. `None` where it is neither object nor text.
-    pub(super) fn read(raw: &RawValue, dialect: Dialect) -> Option<Self> {
+    pub(super) fn read(raw: Raw<'_>, dialect: Dialect) -> Option<Self> {
         if json::kind(raw) == Kind::String {
             return Some(Self { state: State::read(raw), ..Self::default() });
         }
@@ -203,7 +203,7 @@ impl Status {
 }
 
 /// The message of a status; agents also write plain words there.
-fn words(raw: &RawValue, dialect: Dialect) -> Option<Message> {
+fn words(raw: Raw<'_>, dialect: Dialect) -> Option<Message> {
     match json::string(raw) {
         Some(text) => Some(Message { role: Role::Agent, ..Message::from_user(String::new(), [Part::text(text)].into()) }),
         None => Message::read(raw, dialect).ok(),
@@ -215,7 +215,7 @@ impl Artifact {
     ///
     /// # Errors
     /// A value that is no object.
-    pub fn read(raw: &RawValue, dialect: Dialect) -> Result<Self, Misread> {
+    pub fn read(raw: Raw<'_>, dialect: Dialect) -> Result<Self, Misread> {
         let mut members = json::members(raw).ok_or(Misread::new("an object"))?;
         Ok(Self {
             artifact_id: member::take_text(&mut members, &["artifactId", "artifact_id"]).unwrap_or_default(),

@@ -9,7 +9,7 @@ use super::{Ended, Run, Work, fault};
 use crate::exchange::{Plan, Reply, Report};
 use crate::http;
 use crate::io::{Deadline, ExchangeId, Method, Reason};
-use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
+use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
 use crate::registry::Credentials;
@@ -147,7 +147,7 @@ fn linked(header: &str, from: &Url) -> Option<String> {
     Some(cursor.unwrap_or_else(|| url.as_str().to_string()))
 }
 
-fn help_result(help: Option<&RawValue>) -> ToolResult {
+fn help_result(help: Option<Raw<'_>>) -> ToolResult {
     let mut out = Object::new();
     let text = match help {
         Some(help) => {
@@ -165,13 +165,13 @@ fn help_result(help: Option<&RawValue>) -> ToolResult {
     ToolResult::new(text, out)
 }
 
-fn cards_result(cards: &[&RawValue], token: Option<&str>) -> ToolResult {
+fn cards_result(cards: &[Raw<'_>], token: Option<&str>) -> ToolResult {
     let (mut agents, mut problems, mut lines, mut refused) = (Array::new(), Array::new(), Vec::new(), 0_u64);
     for (index, card) in (0_u64..).zip(cards) {
-        let members = json::members(card).unwrap_or_default();
+        let members = json::members(*card).unwrap_or_default();
         match members.string("name").filter(|name| !name.trim().is_empty()) {
             Some(name) => {
-                agents.json(&Json::from_raw(card));
+                agents.json(&Json::from_raw(*card));
                 let description = members.string("description").unwrap_or_default();
                 let url = members.string("url").or_else(|| {
                     let first = json::elements(members.get("supportedInterfaces")?)?.into_iter().next()?;

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use super::{Config, ExternalAgent, Table, Token, seconds};
 use crate::bucket::Rate;
-use crate::json::{self, Array, Json, Kind, Object, RawValue};
+use crate::json::{self, Array, Json, Kind, Object, Raw};
 use crate::tools::connect_agent::{check_alias, check_headers};
 use crate::url::Url;
 
-pub(super) fn read_rate_limit(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+pub(super) fn read_rate_limit(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let mut table = Table::new(raw, "rate_limit.".into(), faults);
     let (mut micro_rps, mut burst) = (None, None);
@@ -32,12 +32,12 @@ pub(super) fn read_rate_limit(raw: Option<&RawValue>, config: &mut Config, fault
 }
 
 /// Millionths, rounded up: the slowest rate is still a limit, not none.
-fn micro(raw: &RawValue) -> Option<u64> {
-    let pico = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 12)).flatten()?;
-    Rate::micro_from_pico(pico)
+fn micro(raw: Raw<'_>) -> Option<u64> {
+    let micro = (json::kind(raw) == Kind::Number).then(|| json::scaled_up(raw.get(), 6)).flatten()?;
+    u64::try_from(micro).ok()
 }
 
-pub(super) fn read_history(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+pub(super) fn read_history(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let mut table = Table::new(raw, "history.".into(), faults);
     table.whole("depth", 0, &mut config.history.depth);
@@ -45,7 +45,7 @@ pub(super) fn read_history(raw: Option<&RawValue>, config: &mut Config, faults: 
     table.finish();
 }
 
-pub(super) fn read_directory(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+pub(super) fn read_directory(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let mut table = Table::new(raw, "directory.".into(), faults);
     let expected = "an absolute http or https URL without a user name";
@@ -53,7 +53,7 @@ pub(super) fn read_directory(raw: Option<&RawValue>, config: &mut Config, faults
     table.finish();
 }
 
-pub(super) fn read_external_agents(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+pub(super) fn read_external_agents(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let Some(list) = json::elements(raw) else {
         faults.push("`external_agents` must be a list".to_string());
@@ -90,7 +90,7 @@ pub(super) fn read_external_agents(raw: Option<&RawValue>, config: &mut Config, 
     }
 }
 
-pub(super) fn read_server(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+pub(super) fn read_server(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let mut table = Table::new(raw, "server.".into(), faults);
     table.boolean("loopback", &mut config.server.loopback);
@@ -99,7 +99,7 @@ pub(super) fn read_server(raw: Option<&RawValue>, config: &mut Config, faults: &
     table.finish();
 }
 
-pub(super) fn read_auth(raw: Option<&RawValue>, config: &mut Config, faults: &mut Vec<String>) {
+pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let mut table = Table::new(raw, "auth.".into(), faults);
     let mut list = None;

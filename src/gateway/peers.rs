@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::Gateway;
 use crate::call::{CallId, Caller};
 use crate::io::{Level, Misuse, PeerId};
-use crate::json::{self, Members, Object, RawValue};
+use crate::json::{self, Members, Object, Raw};
 use crate::jsonrpc::{self, INVALID_REQUEST, Id, Incoming};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::era::{Envelope, Era};
@@ -144,7 +144,7 @@ impl Gateway {
         self.peers.get(&peer).is_some_and(|session| session.version == Some(BATCH_VERSION))
     }
 
-    pub(super) fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<&RawValue>) {
+    pub(super) fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<Raw<'_>>) {
         self.learn_headers(peer, params);
         let limit = self.ground.config.limits.calls_per_peer;
         let Some(session) = self.peers.get_mut(&peer) else { return };
@@ -170,7 +170,7 @@ impl Gateway {
     }
 
     /// Header values are secrets before anything else is looked at: a request that is refused is traced too.
-    fn learn_headers(&mut self, peer: PeerId, params: Option<&RawValue>) {
+    fn learn_headers(&mut self, peer: PeerId, params: Option<Raw<'_>>) {
         let arguments = params.and_then(json::members).and_then(|params| params.get("arguments").and_then(json::members));
         let headers = arguments.and_then(|arguments| arguments.get("headers").and_then(json::members));
         let (Some(headers), Some(session)) = (headers, self.peers.get(&peer)) else { return };
@@ -207,7 +207,7 @@ impl Gateway {
         self.begin(caller, tool, Arguments::new(arguments));
     }
 
-    pub(super) fn notification(&mut self, peer: PeerId, method: &str, params: Option<&RawValue>) {
+    pub(super) fn notification(&mut self, peer: PeerId, method: &str, params: Option<Raw<'_>>) {
         if method != "notifications/cancelled" {
             return;
         }

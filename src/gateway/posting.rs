@@ -8,12 +8,12 @@ use crate::incoming::access::Refusal;
 use crate::incoming::mcp as rules;
 use crate::incoming::{KEEP_ALIVE_MS, Message, Stage, Waiting, scope_of};
 use crate::io::{Headers, PeerId, RequestId};
-use crate::json::{self, Json, Kind, RawValue};
+use crate::json::{self, Json, Kind, Raw};
 use crate::jsonrpc::{self, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming as Rpc, PARSE_ERROR};
 use crate::mcp::era::Era;
 
 /// A request of JSON-RPC.
-type Request<'a> = (Id, String, Option<&'a RawValue>);
+type Request<'a> = (Id, String, Option<Raw<'a>>);
 
 impl Gateway {
     /// A complete body.
@@ -113,7 +113,7 @@ impl Gateway {
         }
     }
 
-    fn post_batch(&mut self, request: RequestId, headers: &Headers, elements: &[&RawValue]) {
+    fn post_batch(&mut self, request: RequestId, headers: &Headers, elements: &[Raw<'_>]) {
         let refusal = |message| jsonrpc::error(None, INVALID_REQUEST, message, None);
         let Ok(name) = self.session_of(request, headers) else {
             return self.respond_json(request, 400, refusal("batches are taken in sessions of 2025-03-26 only"));
@@ -128,7 +128,7 @@ impl Gateway {
             faults.push(Message { peer, about: None, last: true, code: Some(code), text });
         };
         for element in elements {
-            match jsonrpc::read_raw(element) {
+            match jsonrpc::read_raw(*element) {
                 Rpc::Request { id, method, params } => calls.push((id, method, params)),
                 Rpc::Notification { method, params } => self.notification(peer, &method, params),
                 Rpc::Response => {}
@@ -143,7 +143,7 @@ impl Gateway {
         }
     }
 
-    fn post_notification(&mut self, request: RequestId, headers: &Headers, method: &str, params: Option<&RawValue>) {
+    fn post_notification(&mut self, request: RequestId, headers: &Headers, method: &str, params: Option<Raw<'_>>) {
         if rules::is_modern(params)
             && let Err(error) = rules::check_modern(headers, method, params)
         {
@@ -162,7 +162,7 @@ impl Gateway {
     }
 
     /// The peer of the session that a message without an answer belongs to; none in the modern era.
-    fn sender(&mut self, request: RequestId, headers: &Headers, params: Option<&RawValue>) -> Result<Option<PeerId>, Refusal> {
+    fn sender(&mut self, request: RequestId, headers: &Headers, params: Option<Raw<'_>>) -> Result<Option<PeerId>, Refusal> {
         if rules::is_modern(params) || rules::names_modern(headers) {
             return Ok(None);
         }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::access::Refusal;
 use crate::http;
 use crate::io::Headers;
-use crate::json::{self, RawValue};
+use crate::json::{self, Raw};
 use crate::jsonrpc::METHOD_NOT_FOUND;
 use crate::mcp::era::{Envelope, LEGACY_VERSIONS, MODERN_VERSIONS, RpcError, UNSUPPORTED_VERSION, claimed_version, is_claimed};
 
@@ -58,7 +58,7 @@ pub fn version_is_known(headers: &Headers) -> bool {
 ///
 /// # Errors
 /// -32020 where one is missing or says something else.
-fn check_mirrors(headers: &Headers, method: &str, params: Option<&RawValue>) -> Result<(), RpcError> {
+fn check_mirrors(headers: &Headers, method: &str, params: Option<Raw<'_>>) -> Result<(), RpcError> {
     let members = params.and_then(json::members).unwrap_or_default();
     if let Some(version) = claimed_version(&members) {
         mirror(headers, "MCP-Protocol-Version", &version)?;
@@ -107,7 +107,7 @@ pub const fn status_of(code: Option<i64>) -> u16 {
 
 /// Whether a message carries the envelope of the modern era.
 #[must_use]
-pub fn is_modern(params: Option<&RawValue>) -> bool {
+pub fn is_modern(params: Option<Raw<'_>>) -> bool {
     params.and_then(json::members).is_some_and(|members| is_claimed(&members))
 }
 
@@ -115,7 +115,7 @@ pub fn is_modern(params: Option<&RawValue>) -> bool {
 ///
 /// # Errors
 /// -32020, -32602, -32022: each is 400 over HTTP.
-pub fn check_modern(headers: &Headers, method: &str, params: Option<&RawValue>) -> Result<(), RpcError> {
+pub fn check_modern(headers: &Headers, method: &str, params: Option<Raw<'_>>) -> Result<(), RpcError> {
     check_mirrors(headers, method, params)?;
     Envelope::read(params.and_then(json::members).as_ref()).map(drop)
 }

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId};
-use crate::json::{self, Members, RawValue};
+use crate::json::{self, Members, Raw};
 
 /// The largest integer that JavaScript holds exactly.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -94,7 +94,7 @@ fn bytes(members: &Members<'_>) -> Result<Vec<u8>, Misuse> {
     STANDARD.decode(text).map_err(|_| Misuse::Unreadable("base64"))
 }
 
-fn headers(raw: Option<&RawValue>) -> Result<Headers, Misuse> {
+fn headers(raw: Option<Raw<'_>>) -> Result<Headers, Misuse> {
     let fault = Misuse::Unreadable("headers");
     let mut list = Headers::new();
     for pair in raw.and_then(json::elements).ok_or_else(|| fault.clone())? {

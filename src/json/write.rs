@@ -35,7 +35,7 @@ fn escape(out: &mut String, char: char) {
 
 /// Where the first byte stands that a JSON string holds only escaped (RFC 8259 §7): a quote, a backslash, a control
 /// character. Eight bytes are looked at in one step.
-fn to_escape(bytes: &[u8]) -> Option<usize> {
+pub(super) fn to_escape(bytes: &[u8]) -> Option<usize> {
     let (words, tail) = bytes.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
         // In each byte of a sum the highest bit says that the byte was in question; what a borrow adds lies above it.
@@ -53,6 +53,12 @@ fn to_escape(bytes: &[u8]) -> Option<usize> {
 
 /// A one in each byte.
 const EACH: u64 = u64::MAX / 255;
+
+/// Appends an integer of at most 64 bits: those of JSON, signed or not, as the larger type holds both.
+pub(super) fn write_integer(out: &mut String, value: i128) {
+    let magnitude = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
+    let _ = write!(out, "{}{magnitude}", if value < 0 { "-" } else { "" });
+}
 
 /// Writes one object, member by member.
 #[derive(Debug)]
@@ -107,7 +113,7 @@ impl Object {
     /// Adds an integer.
     pub fn integer(&mut self, name: &str, value: impl Into<i128>) -> &mut Self {
         self.key(name);
-        let _ = write!(self.text, "{}", value.into());
+        write_integer(&mut self.text, value.into());
         self
     }
 

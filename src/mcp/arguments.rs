@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::outcome::{Code, ToolError};
-use crate::json::{self, Json, Kind, Members, RawValue};
+use crate::json::{self, Json, Kind, Members, Raw};
 
 /// The members of `arguments`; each reader takes its key, [`finish`](Self::finish) refuses what is left.
 ///
@@ -31,7 +31,7 @@ impl<'a> Arguments<'a> {
         Self { members, at, fault: None }
     }
 
-    fn wrong(&mut self, key: &str, expected: &str, found: &RawValue) {
+    fn wrong(&mut self, key: &str, expected: &str, found: Raw<'_>) {
         let found = json::kind(found).name();
         self.fail(format!("`{}{key}` must be {expected}, not {found}", self.at));
     }
@@ -94,10 +94,19 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// An optional number, times ten to the power of `digits`.
-    pub fn scaled(&mut self, key: &str, digits: i32) -> Option<i128> {
+    /// An optional number, times ten to the power of `digits`, rounded towards zero.
+    pub fn scaled(&mut self, key: &str, digits: i32) -> Option<i64> {
+        self.number(key, digits, json::scaled)
+    }
+
+    /// An optional number, times ten to the power of `digits`, rounded away from zero.
+    pub fn scaled_up(&mut self, key: &str, digits: i32) -> Option<i64> {
+        self.number(key, digits, json::scaled_up)
+    }
+
+    fn number(&mut self, key: &str, digits: i32, read: fn(&str, i32) -> Option<i64>) -> Option<i64> {
         let raw = self.members.take(key)?;
-        let value = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), digits)).flatten();
+        let value = (json::kind(raw) == Kind::Number).then(|| read(raw.get(), digits)).flatten();
         if value.is_none() {
             self.wrong(key, "a number", raw);
         }
@@ -145,7 +154,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// An optional list.
-    pub fn elements(&mut self, key: &str, expected: &str) -> Option<Vec<&'a RawValue>> {
+    pub fn elements(&mut self, key: &str, expected: &str) -> Option<Vec<Raw<'a>>> {
         let raw = self.members.take(key)?;
         let elements = json::elements(raw);
         if elements.is_none() {
@@ -161,7 +170,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A member as it stands, `null` included.
-    pub fn any(&mut self, key: &str) -> Option<&'a RawValue> {
+    pub fn any(&mut self, key: &str) -> Option<Raw<'a>> {
         self.members.take_any(key)
     }
 

@@ -66,7 +66,7 @@ impl Envelope {
     /// -32602 where a member is missing or wrong, -32022 where the version is not spoken here.
     pub fn read(params: Option<&Members<'_>>) -> Result<Self, RpcError> {
         let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
-        let token = meta.get("progressToken").filter(|raw| matches!(json::kind(raw), Kind::String | Kind::Number));
+        let token = meta.get("progressToken").filter(|raw| matches!(json::kind(*raw), Kind::String | Kind::Number));
         let mut envelope = Self { era: Era::Legacy, progress_token: token.map(Json::from_raw), log_level: None };
         if !claims_modern(&meta) {
             return Ok(envelope);

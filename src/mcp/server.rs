@@ -9,7 +9,7 @@ use super::tool::Tool;
 use super::{completion, prompts, resources};
 use crate::config::Config;
 use crate::io::Level;
-use crate::json::{self, Array, Json, Kind, Members, Object, RawValue};
+use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
 use crate::scope::Scope;
 use crate::tools::offered;
@@ -46,7 +46,7 @@ pub fn request<'a>(
     config: &Config,
     id: &Id,
     method: &str,
-    params: Option<&'a RawValue>,
+    params: Option<Raw<'a>>,
 ) -> Result<Answer<'a>, RpcError> {
     let members = match params {
         Some(raw) => Some(json::members(raw).ok_or_else(|| RpcError::new(INVALID_PARAMS, "`params` must be an object"))?),

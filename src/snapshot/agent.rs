@@ -10,7 +10,7 @@ use crate::contexts::Conversation;
 use crate::ground::Ground;
 use crate::health::Health;
 use crate::history::{Entry, History};
-use crate::json::{self, Array, Json, Members, Object, RawValue};
+use crate::json::{self, Array, Json, Members, Object, Raw};
 use crate::registry::{Agent, Profile};
 use crate::scope::Scope;
 use crate::table::Table;
@@ -184,7 +184,7 @@ fn read_conversation(members: &Members<'_>) -> Option<Conversation> {
     Some(conversation)
 }
 
-fn read_history(raw: &RawValue) -> Option<History> {
+fn read_history(raw: Raw<'_>) -> Option<History> {
     let mut history = History::default();
     for entry in json::elements(raw)? {
         history.add(Entry::read(&json::members(entry)?)?, u64::MAX);
@@ -192,7 +192,7 @@ fn read_history(raw: &RawValue) -> Option<History> {
     Some(history)
 }
 
-fn read_profile(raw: &RawValue) -> Option<Profile> {
+fn read_profile(raw: Raw<'_>) -> Option<Profile> {
     let members = json::members(raw)?;
     let list =
         |name: &str| -> Option<Vec<String>> { json::elements(members.get(name)?)?.into_iter().map(json::string).collect() };

@@ -22,9 +22,9 @@ use crate::mcp::tool::{Hints, Started, Tool};
 /// How many agents one broadcast may have.
 const AGENTS: usize = 20;
 /// How long each agent may take.
-const WAIT_MS: RangeInclusive<i128> = 1000..=120_000;
+const WAIT_MS: RangeInclusive<i64> = 1000..=120_000;
 /// How long each agent may take where nothing is said.
-const DEFAULT_MS: i128 = 30_000;
+const DEFAULT_MS: i64 = 30_000;
 
 /// The tool.
 pub(super) const TOOL: Tool = Tool {

@@ -39,7 +39,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let alias = arguments.required_string("alias");
     let url = arguments.required_string("agent_url");
     let headers = arguments.string_map("headers").unwrap_or_default();
-    let rps = arguments.scaled("rate_limit_rps", 12);
+    let rps = arguments.scaled_up("rate_limit_rps", 6);
     let burst = arguments.integer("rate_limit_burst", i64::MIN);
     let ping_endpoint = arguments.string("ping_endpoint");
     arguments.finish()?;
@@ -94,7 +94,10 @@ pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
         return Err(invalid(format!("`alias` has {length} characters; 1 to {ALIAS} of a-z, 0-9 and - are allowed")));
     }
     match alias.chars().enumerate().find(|(_, char)| !matches!(char, 'a'..='z' | '0'..='9' | '-')) {
-        Some((at, char)) => Err(invalid(format!("`alias` has {char:?} at position {}; only a-z, 0-9 and - are allowed", at + 1))),
+        Some((at, char)) => {
+            let (char, at) = (if char.is_control() { char::REPLACEMENT_CHARACTER } else { char }, at + 1);
+            Err(invalid(format!("`alias` has '{char}' at position {at}; only a-z, 0-9 and - are allowed")))
+        }
         None => Ok(()),
     }
 }
@@ -106,7 +109,7 @@ pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolErro
     }
     for (name, value) in headers {
         if !http::is_token(name) {
-            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {:?}", shown(name))));
+            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {}", shown(name))));
         }
         if http::is_forbidden(name) {
             return Err(invalid(format!("`headers` may not set {name}: the gateway and its host write that field themselves")));
@@ -118,22 +121,20 @@ pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolErro
     Ok(())
 }
 
-/// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole.
+/// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole, and quoted.
 fn shown(name: &str) -> String {
-    name.chars().take(20).collect()
+    Json::string(&name.chars().take(20).collect::<String>()).into_string()
 }
 
 /// Both or neither; 0 is no limit whatever the burst.
-fn rate(rps: Option<i128>, burst: Option<i64>) -> Result<Option<Rate>, ToolError> {
-    let (rps, burst) = match (rps, burst) {
+fn rate(micro_rps: Option<i64>, burst: Option<i64>) -> Result<Option<Rate>, ToolError> {
+    let (micro_rps, burst) = match (micro_rps, burst) {
         (None, None) => return Ok(None),
-        (Some(rps), Some(burst)) => (rps, burst),
+        (Some(micro_rps), Some(burst)) => (micro_rps, burst),
         (Some(_), None) => return Err(invalid("`rate_limit_burst` is missing: both or neither of the two are needed".into())),
         (None, Some(_)) => return Err(invalid("`rate_limit_rps` is missing: both or neither of the two are needed".into())),
     };
-    let Some(micro_rps) = Rate::micro_from_pico(rps) else {
-        return Err(invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()));
-    };
+    let micro_rps = u64::try_from(micro_rps).map_err(|_| invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()))?;
     let burst = u64::try_from(burst).map_err(|_| invalid("`rate_limit_burst` must be at least 0".into()))?;
     if micro_rps > 0 && burst == 0 {
         return Err(invalid("`rate_limit_burst` must be at least 1 where `rate_limit_rps` is over 0".into()));

@@ -9,7 +9,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
 
 use crate::a2a::{Content, Part};
-use crate::json::{self, Json, RawValue};
+use crate::json::{self, Json, Raw};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 
@@ -31,7 +31,7 @@ pub(super) struct Draft<'a> {
 #[derive(Debug)]
 struct DraftPart<'a> {
     text: Option<String>,
-    data: Option<&'a RawValue>,
+    data: Option<Raw<'a>>,
     url: Option<String>,
     raw: Option<String>,
     media_type: Option<String>,
@@ -52,7 +52,7 @@ pub(super) fn read<'a>(arguments: &mut Arguments<'a>) -> Draft<'a> {
     Draft { message, parts }
 }
 
-fn read_part<'a>(arguments: &mut Arguments<'a>, index: usize, element: &'a RawValue) -> Option<DraftPart<'a>> {
+fn read_part<'a>(arguments: &mut Arguments<'a>, index: usize, element: Raw<'a>) -> Option<DraftPart<'a>> {
     let Some(members) = json::members(element) else {
         arguments.fail(format!("`parts[{index}]` must be an object, not {}", json::kind(element).name()));
         return None;

@@ -93,7 +93,7 @@ pub(super) fn request(
 }
 
 /// The wait in millionths of a second: over 0 a limit, 0 or absent the default, below 0 none.
-fn patience(micro_seconds: Option<i128>) -> Patience {
+fn patience(micro_seconds: Option<i64>) -> Patience {
     match micro_seconds {
         None | Some(0) => Patience::Default,
         Some(micro) if micro < 0 => Patience::Unlimited,

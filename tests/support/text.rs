@@ -1,8 +1,8 @@
 //! Texts as the tests look at them: JSON taken apart, escapes undone.
 
-use narrows::json::{self, Json, Members, RawValue};
+use narrows::json::{self, Json, Members, Raw};
 
-pub fn raw(text: &str) -> &RawValue {
+pub fn raw(text: &str) -> Raw<'_> {
     json::parse(text, 200).unwrap_or_else(|fault| panic!("{fault:?}: {text}"))
 }
 
