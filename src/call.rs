@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use self::dispatch::{Dispatch, Sink};
 
-use crate::exchange::{Exchanges, Plan, Report, Want};
+use crate::exchange::{Exchanges, Failure, Plan, Report, Want};
 use crate::ground::Ground;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
@@ -117,14 +117,28 @@ impl<'g> Run<'g> {
     ///
     /// # Errors
     /// As [`Exchanges::start`].
-    pub fn start(&mut self, plan: Plan) -> Result<ExchangeId, crate::exchange::Failure> {
+    pub fn start(&mut self, plan: Plan) -> Result<ExchangeId, Failure> {
+        let plan = self.kept_to_origin(plan)?;
         self.exchanges.start(self.ground, Some(self.caller.call), plan)
     }
 
     /// Starts an exchange that outlives this call and that nobody waits for.
     pub fn start_unowned(&mut self, plan: Plan) {
         // A refused address needs no cancelling.
-        let _ = self.exchanges.start(self.ground, None, plan);
+        let _ = self.kept_to_origin(plan).and_then(|plan| self.exchanges.start(self.ground, None, plan));
+    }
+
+    /// The plan without secrets, where it leads to another origin than the registered one: an agent may have made them
+    /// part of an id that goes out with the next message.
+    fn kept_to_origin(&self, mut plan: Plan) -> Result<Plan, Failure> {
+        if plan.url.origin() == plan.registered.origin() {
+            return Ok(plan);
+        }
+        if self.scope.secrets.redact(String::from(plan.url.as_str())) != plan.url.as_str() {
+            return Err(Failure::Blocked(format!("its address at {} would hold a credential", plan.url.origin())));
+        }
+        plan.body = plan.body.map(|body| self.scope.secrets.redact_json(Json::trusted(body)).into_string());
+        Ok(plan)
     }
 
     /// The size that a reply may have.

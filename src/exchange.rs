@@ -264,6 +264,10 @@ impl Exchanges {
         if let Err(why) = redirect::permit(&to, reach(ground, &to, &exchange.plan.registered)) {
             return self.end(ground, first, Report::Failed(Failure::Blocked(why)), true);
         }
+        if exchange.plan.credentials.as_ref().is_some_and(|credentials| credentials.are_told_by(&to)) {
+            let why = format!("it was redirected ({status}) to {}, with a credential in the address", to.origin());
+            return self.end(ground, first, refuse(why), true);
+        }
         ground.outputs.push_back(Output::Abort { exchange: exchange.current });
         self.first.remove(&exchange.current);
         let next = ground.exchange_id();

@@ -110,6 +110,17 @@ impl Secrets {
         (first..bytes.len()).find(begins).map_or(0, |start| bytes.len() - start)
     }
 
+    /// Replaces every secret in a text that may break off in the middle of one.
+    #[must_use]
+    pub fn redact_broken(&self, mut text: String) -> String {
+        let begun = self.begun_at_end(text.as_bytes());
+        if begun >= WINDOW {
+            text.truncate(text.len() - begun);
+            text.push_str(&Form::Redacted.write(0));
+        }
+        self.redact(text)
+    }
+
     /// Every secret, in the order they were learned.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(AsRef::as_ref)

@@ -10,6 +10,7 @@ use crate::health::Health;
 use crate::history::History;
 use crate::io::Headers;
 use crate::json::{Json, Object};
+use crate::redact::Secrets;
 use crate::table::Table;
 use crate::time::Instant;
 use crate::url::{Origin, Url};
@@ -21,6 +22,19 @@ pub struct Credentials {
     pub origin: Origin,
     /// the fields
     pub headers: Headers,
+}
+
+impl Credentials {
+    /// Whether the address of another origin holds one of them.
+    #[must_use]
+    pub fn are_told_by(&self, url: &Url) -> bool {
+        if url.origin() == self.origin {
+            return false;
+        }
+        let mut secrets = Secrets::new();
+        self.headers.iter().for_each(|(name, value)| secrets.learn(name, value));
+        secrets.redact(String::from(url.as_str())) != url.as_str()
+    }
 }
 
 impl core::fmt::Debug for Credentials {

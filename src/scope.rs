@@ -96,9 +96,10 @@ impl Cards {
 
     /// Puts a profile of a snapshot back.
     pub fn restore(&mut self, url: &Url, until: Instant, profile: Option<Profile>, limit: u64) {
-        if self.known.insert(url.clone(), (until, profile)).is_none() {
-            self.order.push_back(url.clone());
+        if self.known.insert(url.clone(), (until, profile)).is_some() {
+            self.order.retain(|known| known != url);
         }
+        self.order.push_back(url.clone());
         while u64::try_from(self.order.len()).unwrap_or(u64::MAX) > limit {
             if let Some(oldest) = self.order.pop_front() {
                 self.known.remove(&oldest);

@@ -384,3 +384,27 @@ fn a_snapshot_while_a_configured_agent_is_being_connected_is_restored() {
     world.send();
     assert_eq!(method(&world.request().1), "SendMessage");
 }
+
+#[test]
+fn an_id_that_an_agent_made_of_a_credential_does_not_take_it_elsewhere() {
+    let mut world = World::new("{}");
+    let secret = "hunter2hunter2";
+    world.call(
+        "connect_agent",
+        &format!(r#"{{"alias":"a","agent_url":"https://a.test","headers":{{"Authorization":"Bearer {secret}"}}}}"#),
+    );
+    let card = r#"{"name":"a","version":"1","supportedInterfaces":[{"url":"https://other.test/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#;
+    world.reply(200, card);
+    world.answer();
+    for round in 0..2 {
+        world.send();
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"message":{{"messageId":"m{round}","role":"ROLE_AGENT","contextId":"ctx-{secret}","parts":[{{"text":"hi"}}]}}}}}}"#
+        );
+        let request = world.reply(200, &body);
+        assert_eq!(request.url, "https://other.test/rpc");
+        assert!(request.headers.iter().all(|(_, value)| !value.contains(secret)), "{request:?}");
+        assert!(!request.body.unwrap().contains(secret), "round {round}");
+        assert!(!world.answer().contains(secret));
+    }
+}

@@ -95,7 +95,7 @@ pub fn clean(run: &Run<'_>, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     match Json::parse(&text, run.ground.config.limits.depth()) {
         Ok(json) => run.scope.secrets.redact_json(json).into_string(),
-        Err(_) => run.scope.secrets.redact(text.into_owned()),
+        Err(_) => run.scope.secrets.redact_broken(text.into_owned()),
     }
 }
 
