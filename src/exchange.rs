@@ -159,6 +159,12 @@ impl Exchanges {
         redirect::permit(url, reach(ground, url, registered)).map_err(Failure::Blocked)
     }
 
+    /// Whether reports about this exchange are awaited.
+    #[must_use]
+    pub fn awaits(&self, id: ExchangeId) -> bool {
+        self.first.has(&id)
+    }
+
     /// Stops an exchange; nothing more is reported of it.
     pub fn abort(&mut self, ground: &mut Ground, id: ExchangeId) {
         if let Some(exchange) = self.remove(id) {

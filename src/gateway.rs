@@ -70,7 +70,7 @@ impl Gateway {
     /// # Errors
     /// [`Misuse`], a fault of the host; nothing changed.
     pub fn handle_input(&mut self, now: Instant, input: Input) -> Result<(), Misuse> {
-        let traced = self.trace.begin(&input);
+        let traced = self.trace.begin(&input, |exchange| self.exchanges.awaits(exchange));
         let before = self.ground.outputs.len();
         let earlier = self.ground.now;
         self.ground.now = earlier.max(now);

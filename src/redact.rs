@@ -110,6 +110,22 @@ impl Secrets {
         (first..bytes.len()).find(begins).map_or(0, |start| bytes.len() - start)
     }
 
+    /// Puts the placeholder of a secret where a text breaks off in the middle of one. A beginning that is shorter than
+    /// any secret stays.
+    pub fn complete_at_end(&self, bytes: &mut Vec<u8>) {
+        let begun = self.begun_at_end(bytes);
+        let start = bytes.len() - begun;
+        let end = bytes.get(start..).unwrap_or_default();
+        if begun < WINDOW || end.strip_prefix(b"secret:").is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
+            return;
+        }
+        let at = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= end);
+        if let Some((_, number)) = self.spellings.get(at) {
+            bytes.truncate(start);
+            bytes.extend_from_slice(Form::Placeholder.write(*number).as_bytes());
+        }
+    }
+
     /// Replaces every secret in a text that may break off in the middle of one.
     #[must_use]
     pub fn redact_broken(&self, mut text: String) -> String {

@@ -29,7 +29,7 @@ pub struct Trace {
     held: Table<ExchangeId, Vec<u8>>,
     /// incoming bodies that are not complete
     bodies: Table<RequestId, Vec<u8>>,
-    /// the moment of the last line
+    /// the latest moment so far
     now: Instant,
 }
 
@@ -83,14 +83,22 @@ impl Trace {
         }
     }
 
-    /// Keeps an input before it is consumed.
-    pub fn begin(&mut self, input: &Input) -> Option<Kept> {
+    /// Keeps an input before it is consumed. What a report that nobody awaits holds is not told.
+    pub fn begin(&mut self, input: &Input, is_awaited: impl Fn(ExchangeId) -> bool) -> Option<Kept> {
         if !self.on {
             self.birth = None;
             return None;
         }
+        let emptied = |exchange: ExchangeId, input: Input| Kept::Whole(Some(exchange), input.to_json());
         Some(match input {
-            Input::Body { exchange, bytes } => Kept::Body(*exchange, bytes.clone()),
+            Input::Body { exchange, bytes } if is_awaited(*exchange) => Kept::Body(*exchange, bytes.clone()),
+            &Input::Body { exchange, .. } => emptied(exchange, Input::Body { exchange, bytes: Vec::new() }),
+            &Input::Head { exchange, status, .. } if !is_awaited(exchange) => {
+                emptied(exchange, Input::Head { exchange, status, headers: Vec::new() })
+            }
+            &Input::Failed { exchange, cause, .. } if !is_awaited(exchange) => {
+                emptied(exchange, Input::Failed { exchange, cause, detail: String::new() })
+            }
             Input::Head { exchange, .. } | Input::End { exchange } | Input::Failed { exchange, .. } => {
                 Kept::Whole(Some(*exchange), input.to_json())
             }
@@ -136,9 +144,9 @@ impl Trace {
             Kept::Body(exchange, bytes) if misuse.is_none() => self.body(now, exchange, &bytes, outputs.peek().is_some()),
             Kept::Body(exchange, bytes) => self.input(now, &self.body_json(exchange, &bytes), misuse),
             Kept::Whole(exchange, input) => {
-                if let Some((exchange, held)) = exchange.and_then(|exchange| Some((exchange, self.held.remove(&exchange)?))) {
-                    // What is due now is due after this input and not after those bytes.
-                    self.input(self.now, &self.body_json(exchange, &held), None);
+                let about = exchange.filter(|_| misuse.is_none());
+                if let Some((exchange, held)) = about.and_then(|exchange| Some((exchange, self.held.remove(&exchange)?))) {
+                    self.flush(exchange, held);
                 }
                 self.input(now, &input, misuse);
             }
@@ -154,7 +162,7 @@ impl Trace {
                 self.input(now, &input, misuse);
             }
         }
-        self.now = now;
+        self.now = self.now.max(now);
         for output in outputs {
             if let Output::Abort { exchange } = output {
                 self.held.remove(exchange);
@@ -170,23 +178,15 @@ impl Trace {
     /// Bytes of a body. A secret that two reports share is to be seen in neither of them: its beginning waits for the
     /// rest. No event is late for that, as no secret holds a line end. Placeholders wait as secrets do, so that the
     /// trace of a replay, where they are the secrets, is the same. Where all of them wait, only the moment is told, if
-    /// anything was due.
+    /// it is a later one or anything was due.
     fn body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8], was_due: bool) {
         let mut all = self.held.remove(&exchange).unwrap_or_default();
         all.extend_from_slice(bytes);
         let mut shown = self.secrets.placeholders_in_bytes(&all);
-        let mut length = shown.len();
-        loop {
-            let text = shown.get(..length).unwrap_or_default();
-            match self.secrets.begun_at_end(text).max(placeholder_at_end(text)) {
-                0 => break,
-                begun => length -= begun,
-            }
-        }
-        let held = shown.split_off(length);
+        let held = split_end(&mut shown, |text| self.secrets.begun_at_end(text).max(placeholder_at_end(text)));
         if held.is_empty() || !shown.is_empty() {
             self.input(now, &Input::Body { exchange, bytes: shown }.to_json(), None);
-        } else if was_due {
+        } else if was_due || now > self.now {
             self.input(now, &Input::Tick.to_json(), None);
         }
         if !held.is_empty() {
@@ -201,7 +201,7 @@ impl Trace {
         match self.bodies.get_mut(&request) {
             Some(all) if !refused => {
                 all.extend_from_slice(bytes);
-                if first.is_some() {
+                if first.is_some() || now > self.now {
                     self.input(now, &Input::Tick.to_json(), None);
                 }
             }
@@ -217,6 +217,17 @@ impl Trace {
         let Some(all) = self.bodies.remove(&request).filter(|all| !all.is_empty()) else { return };
         let bytes = if was_read { self.secrets.placeholders_in_bytes(&all) } else { blank(all.len()) };
         self.input(self.now, &Input::RequestBody { request, bytes }.to_json(), None);
+    }
+
+    /// The end of a body that waited in vain. A beginning that is long enough to be redacted is told as the secret. What
+    /// would wait once more in a replay is a line of its own. All of it is told of the moment before, as what is due now
+    /// is due after the end and not after those bytes.
+    fn flush(&mut self, exchange: ExchangeId, mut shown: Vec<u8>) {
+        self.secrets.complete_at_end(&mut shown);
+        let rest = split_end(&mut shown, placeholder_at_end);
+        for bytes in [shown, rest].into_iter().filter(|bytes| !bytes.is_empty()) {
+            self.input(self.now, &Input::Body { exchange, bytes }.to_json(), None);
+        }
     }
 
     fn body_json(&self, exchange: ExchangeId, bytes: &[u8]) -> Json {
@@ -245,6 +256,17 @@ impl Trace {
 /// So many blanks.
 fn blank(length: usize) -> Vec<u8> {
     alloc::vec![b' '; length]
+}
+
+/// Takes from the end of a text whatever `begun` measures there, again and again.
+fn split_end(text: &mut Vec<u8>, begun: impl Fn(&[u8]) -> usize) -> Vec<u8> {
+    let mut length = text.len();
+    loop {
+        match begun(text.get(..length).unwrap_or_default()) {
+            0 => return text.split_off(length),
+            more => length -= more,
+        }
+    }
 }
 
 /// How many bytes at the end of a text may be a placeholder or the beginning of one.

@@ -32,7 +32,7 @@ use support::{memory, wire};
 #[global_allocator]
 static COUNTING: memory::Counting = memory::Counting;
 
-const WORLDS: u64 = 200;
+const WORLDS: u64 = 150;
 
 /// The texts of messages to peers.
 fn told(outputs: &[Output]) -> impl Iterator<Item = &String> {
@@ -178,17 +178,19 @@ fn the_same_inputs_give_the_same_bytes() {
             let text = step.input.to_json();
             assert_eq!(narrows::io::read_input(text.as_str()).as_ref(), Ok(&step.input), "{text:?}");
         }
-        let inputs = || host.steps.iter().map(|step| (step.now, step.input.clone()));
-        let trace = replay::trace(host.genesis, host.config.clone(), inputs());
-        assert_eq!(replay::trace(host.genesis, host.config.clone(), inputs()), trace);
+        let again = replay::outputs(host.genesis, &host.config, &host.steps, Drain::AfterEach);
+        let said = host.steps.iter().flat_map(|step| &step.outputs);
+        assert!(said.map(Output::to_json).eq(again.iter().map(Output::to_json)));
+        let inputs = host.steps.iter().map(|step| (step.now, step.input.clone()));
+        let trace = replay::trace(host.genesis, host.config.clone(), inputs);
         // A limit counts bytes, and a placeholder is shorter than what it stands for.
         if host.config.limits != Config::from_json(TIGHT).unwrap().limits {
             let (genesis, config, inputs) = replay::read(&trace);
             let again = replay::trace(genesis, config, inputs.into_iter());
-            for (line, wanted) in again.iter().zip(&trace) {
-                assert_eq!(line, wanted, "a trace replays to itself");
+            if let Some(index) = (0..trace.len().max(again.len())).find(|index| trace.get(*index) != again.get(*index)) {
+                let before = trace[index.saturating_sub(6)..].iter().take(7).map(|line| shortened(line)).collect::<Vec<_>>();
+                panic!("a trace replays to itself; after {}\ncame {:?}", before.join("\n"), again.get(index));
             }
-            assert_eq!(again.len(), trace.len());
         }
     }
 }
@@ -223,10 +225,14 @@ fn work_and_memory_are_bounded_by_limits() {
     }
 }
 
-/// Where a credential stands in a line of a trace, base64 included.
-fn leaks(line: &str, needle: &str) -> bool {
-    let body = string_at(line, &["input", "base64"]).map(|text| STANDARD.decode(text).unwrap());
-    holds(line, needle) || body.is_some_and(|bytes| holds(&String::from_utf8_lossy(&bytes), needle))
+/// Fails where a line of a trace holds a credential, in base64 too.
+fn check_line(line: &str, needles: &[&String]) {
+    let body = line.contains("\"base64\"").then(|| string_at(line, &["input", "base64"])).flatten();
+    let body = body.map(|text| String::from_utf8_lossy(&STANDARD.decode(text).unwrap()).into_owned());
+    for needle in needles {
+        let leaks = holds(line, needle) || body.as_ref().is_some_and(|body| holds(body, needle));
+        assert!(!leaks, "{needle} in the trace: {}", shortened(line));
+    }
 }
 
 #[test]
@@ -236,11 +242,7 @@ fn no_secret_leaves_except_to_its_origin() {
         let world = run(seed, Kind { restarts: seed.is_multiple_of(3), traced: true, ..kind(seed) });
         let host = &world.host;
         let needles: Vec<&String> = host.watch.secrets.iter().flat_map(|secret| &secret.needles).collect();
-        for line in &host.trace {
-            for needle in &needles {
-                assert!(!leaks(line, needle), "{needle} in the trace: {}", shortened(line));
-            }
-        }
+        host.trace.iter().for_each(|line| check_line(line, &needles));
         for piece in &host.handed_on {
             for needle in &needles {
                 assert!(!holds(piece, needle), "{needle} in a snapshot: {}", shortened(piece));
@@ -254,18 +256,18 @@ fn no_secret_leaves_except_to_its_origin() {
 fn check_bodies(host: &Host, needles: &[&String]) {
     let mut bodies: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for line in &host.trace {
-        let (Some(exchange), Some(kind)) = (at(line, &["input", "exchange"]), string_at(line, &["input", "type"])) else {
+        let Some(exchange) = at(line, &["input", "exchange"]) else { continue };
+        if string_at(line, &["input", "type"]).as_deref() != Some("body") {
+            bodies.remove(&exchange);
             continue;
-        };
-        if kind == "body" {
-            let text = string_at(line, &["input", "text"]).map(String::into_bytes);
-            let bytes = text.unwrap_or_else(|| STANDARD.decode(string_at(line, &["input", "base64"]).unwrap()).unwrap());
-            bodies.entry(exchange).or_default().extend(bytes);
         }
-    }
-    for body in bodies.values() {
+        let text = string_at(line, &["input", "text"]).map(String::into_bytes);
+        let bytes = text.unwrap_or_else(|| STANDARD.decode(string_at(line, &["input", "base64"]).unwrap()).unwrap());
+        let body = bodies.entry(exchange).or_default();
+        body.extend(bytes);
+        let text = String::from_utf8_lossy(&body[body.len().saturating_sub(2000)..]);
         for needle in needles {
-            assert!(!holds(&String::from_utf8_lossy(body), needle), "{needle} in the bodies of the trace");
+            assert!(!holds(&text, needle), "{needle} in the bodies of the trace: {}", shortened(&text));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A host: it gives inputs, takes every output, and keeps a record of both.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis, Secrets};
@@ -255,5 +255,5 @@ impl Drop for Host {
 /// A call that waits, without limit.
 pub fn call(peer: u64, id: &str, token: Option<String>, due: Option<Instant>) -> Call {
     let life = Life::Running;
-    Call { peer: PeerId(peer), id: id.to_owned(), token, due, life, progress: 0, detached: false, canceled: BTreeSet::new() }
+    Call { peer: PeerId(peer), id: id.to_owned(), token, due, life, progress: 0, detached: false, sends: 0, cancels: 0 }
 }

@@ -72,8 +72,8 @@ fn stream(chance: &mut Chance, events: &[String]) -> Vec<u8> {
         }
         out.push_str(&format!("data: {event}{end}{end}"));
     }
-    if chance.one_in(5) {
-        out.truncate(out.len().saturating_sub(end.len()));
+    if chance.one_in(5) && out.ends_with(end) {
+        out.truncate(out.len() - end.len());
     }
     out.into_bytes()
 }
@@ -138,7 +138,10 @@ fn refused(chance: &mut Chance, asked: &Asked, echo: &str) -> Script {
     let wait = *chance.pick(&["2", "3600", "Sun, 29 Nov 2026 12:00:07 GMT", "-1", "soon"]);
     let mut fields = headers(&[("content-type", "text/html"), ("retry-after", wait)]);
     if status < 400 {
-        fields.push(("Location".to_owned(), (*chance.pick(&PLACES)).to_owned()));
+        let fits = echo.chars().all(|char| char.is_ascii_alphanumeric() || "-+/=".contains(char));
+        let place =
+            if fits && chance.one_in(6) { format!("https://evil.test/?told={echo}") } else { (*chance.pick(&PLACES)).to_owned() };
+        fields.push(("Location".to_owned(), place));
     }
     let body = match chance.below(3) {
         0 => format!("<html><body>no: {echo}</body></html>"),
@@ -201,6 +204,9 @@ fn too_much(chance: &mut Chance, normal: &Normal, mut script: Script, echo: &str
         3 => vec![head("text/event-stream"), (10, Piece::Endless(b"data: x".repeat(60), 700))],
         4 => {
             let Normal::Events(events) = normal else { return script };
+            if events.is_empty() {
+                return script;
+            }
             let event = format!("data: {}\n\n", events[chance.index(events.len())]).into_bytes();
             vec![head("text/event-stream"), (10, Piece::Endless(event, 1500))]
         }

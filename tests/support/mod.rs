@@ -13,6 +13,7 @@
 )]
 
 pub mod agent;
+pub mod case;
 pub mod chance;
 pub mod host;
 pub mod memory;
