@@ -71,6 +71,7 @@ extern crate alloc;
 extern crate std as _;
 
 pub mod a2a;
+pub mod base64;
 pub mod bucket;
 pub mod call;
 pub mod caller;

@@ -32,6 +32,10 @@ pub use driver::Driver;
 
 use contained::Contained;
 
+#[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &'static str = r#"
 import type { ConfigObject, Genesis, Host, Notice, SnapshotOptions } from "../index.js";

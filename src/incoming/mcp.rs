@@ -4,10 +4,8 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use super::access::Refusal;
+use crate::base64;
 use crate::http;
 use crate::io::Headers;
 use crate::json::{self, Raw};
@@ -88,7 +86,7 @@ fn mirror(headers: &Headers, name: &str, value: &str) -> Result<(), RpcError> {
 /// A value that is no visible ASCII is written as `=?base64?…?=`.
 fn decoded(value: &str) -> Cow<'_, str> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
-    let bytes = inner.and_then(|inner| STANDARD.decode(inner).ok());
+    let bytes = inner.and_then(base64::decode);
     match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
         Some(text) => Cow::Owned(text),
         None => Cow::Borrowed(value),

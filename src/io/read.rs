@@ -3,10 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId};
+use crate::base64;
 use crate::json::{self, Members, Raw};
 
 /// The largest integer that JavaScript holds exactly.
@@ -62,7 +60,7 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
 }
 
 pub(super) fn to_base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
+    base64::encode(bytes)
 }
 
 fn text_of(members: &Members<'_>, name: &'static str) -> Result<String, Misuse> {
@@ -91,7 +89,7 @@ fn bytes(members: &Members<'_>) -> Result<Vec<u8>, Misuse> {
         return Ok(text.into_bytes());
     }
     let text = text_of(members, "base64")?;
-    STANDARD.decode(text).map_err(|_| Misuse::Unreadable("base64"))
+    base64::decode(&text).ok_or(Misuse::Unreadable("base64"))
 }
 
 fn headers(raw: Option<Raw<'_>>) -> Result<Headers, Misuse> {

@@ -5,9 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
+use crate::base64;
 use crate::json;
 use crate::url;
 
@@ -74,7 +72,7 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
 
 /// The password of `Basic` credentials.
 pub(super) fn password(credential: &str) -> Option<String> {
-    let pair = String::from_utf8(STANDARD.decode(credential).ok()?).ok()?;
+    let pair = String::from_utf8(base64::decode(credential)?).ok()?;
     pair.split_once(':').map(|(_, password)| password.to_owned())
 }
 

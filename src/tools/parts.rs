@@ -4,11 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
-
 use crate::a2a::{Content, Part};
+use crate::base64;
 use crate::json::{self, Json, Raw};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
@@ -122,9 +119,7 @@ fn invalid(message: String) -> ToolError {
 
 /// The bytes in the standard alphabet with padding, from either alphabet with or without it.
 fn standard_base64(text: &str) -> Option<String> {
-    const CONFIG: GeneralPurposeConfig = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let alphabet = if text.contains(['-', '_']) { alphabet::URL_SAFE } else { alphabet::STANDARD };
-    GeneralPurpose::new(&alphabet, CONFIG).decode(text).ok().map(|bytes| STANDARD.encode(bytes))
+    base64::decode_any(text).map(|bytes| base64::encode(&bytes))
 }
 
 #[cfg(test)]
