@@ -10,15 +10,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use fluent_uri::normalize::Normalizer;
-use fluent_uri::{ParseError, ParseErrorKind, Uri, UriRef};
-
 mod address;
 mod fault;
 mod host;
+mod reference;
 
 pub use address::Address;
 pub use fault::UrlFault;
+
+use reference::{Authority, Fault, FaultKind, Reference};
 
 /// The schemes in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,11 +84,12 @@ impl Url {
     /// # Errors
     /// What is wrong with it, in words that never repeat the text.
     pub fn parse(text: &str) -> Result<Self, UrlFault> {
-        let reference = UriRef::parse(text).map_err(|fault| {
-            let relative = !text.contains("://") && fault.kind() == ParseErrorKind::UnexpectedChar;
+        let reference = Reference::read(text).map_err(|fault| {
+            let relative = !text.contains("://") && fault.kind != FaultKind::PercentEncoding;
             if relative { UrlFault::NotAbsolute } else { classify(text, fault) }
         })?;
-        Self::from_uri(Uri::try_from(reference).map_err(|_| UrlFault::NotAbsolute)?)
+        let scheme = reference.scheme.ok_or(UrlFault::NotAbsolute)?;
+        Self::from_parts(scheme, reference.authority, reference.path, reference.query)
     }
 
     /// Resolves a reference such as a `Location` or a card's relative URL (RFC 3986 §5).
@@ -98,28 +99,35 @@ impl Url {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn join(&self, reference: &str) -> Result<Self, UrlFault> {
-        let base = Uri::parse(self.text.as_str()).map_err(|fault| classify(&self.text, fault))?;
-        let reference = UriRef::parse(reference).map_err(|fault| classify(reference, fault))?;
-        Self::from_uri(reference.resolve_against(&base).map_err(|_| UrlFault::NotAbsolute)?.borrow())
+        let Reference { scheme, authority, path, query } =
+            Reference::read(reference).map_err(|fault| classify(reference, fault))?;
+        if scheme.is_some() || authority.is_some() {
+            return Self::from_parts(scheme.unwrap_or(self.scheme.name()), authority, path, query);
+        }
+        let (directory, _) = self.path().rsplit_once('/').unwrap_or_default();
+        let (path, query) = match path {
+            "" => (self.path().to_owned(), query.or(self.query())),
+            _ if path.starts_with('/') => (path.to_owned(), query),
+            _ => (format!("{directory}/{path}"), query),
+        };
+        let (path, query) = normalized(&path, query);
+        Ok(Self::assemble(self.scheme, (self.host(), self.address), self.port, &path, query.as_deref()))
     }
 
-    fn from_uri(uri: Uri<&str>) -> Result<Self, UrlFault> {
-        // Default ports are left out below. The parser's own table knows those of fifty schemes.
-        let normalizer = Normalizer::new().default_port_with(|_| None);
-        let uri = normalizer.normalize(&uri).map_err(|_| UrlFault::NotAbsolute)?;
-        let scheme = match uri.scheme().as_str() {
-            "http" => Scheme::Http,
-            "https" => Scheme::Https,
-            _ => return Err(UrlFault::Scheme),
-        };
-        let authority = uri.authority().ok_or(UrlFault::NoHost)?;
-        if authority.has_userinfo() {
+    fn from_parts(scheme: &str, authority: Option<Authority<'_>>, path: &str, query: Option<&str>) -> Result<Self, UrlFault> {
+        let scheme = [Scheme::Http, Scheme::Https].into_iter().find(|known| known.name().eq_ignore_ascii_case(scheme));
+        let scheme = scheme.ok_or(UrlFault::Scheme)?;
+        let authority = authority.ok_or(UrlFault::NoHost)?;
+        if authority.has_user_information {
             return Err(UrlFault::UserInfo);
         }
-        let (host, address) = host::canonical(authority.host_parsed())?;
-        let port = authority.port_to_u16().map_err(|_| UrlFault::Port)?.unwrap_or(scheme.default_port());
-        let query = uri.query().map(|query| query.as_str());
-        Ok(Self::assemble(scheme, (&host, address), port, uri.path().as_str(), query))
+        let (host, address) = host::canonical(authority.host)?;
+        let port = match authority.port {
+            "" => scheme.default_port(),
+            digits => digits.parse().map_err(|_| UrlFault::Port)?,
+        };
+        let (path, query) = normalized(path, query);
+        Ok(Self::assemble(scheme, (&host, address), port, &path, query.as_deref()))
     }
 
     /// Writes a URL from parts in their normal form.
@@ -290,17 +298,27 @@ pub(crate) fn percent_encode(out: &mut String, text: &str) {
     }
 }
 
+/// Path and query in their normal form.
+fn normalized(path: &str, query: Option<&str>) -> (String, Option<String>) {
+    let normal = |part: &str| {
+        let mut out = String::with_capacity(part.len());
+        reference::normalize(&mut out, part);
+        out
+    };
+    (reference::without_dot_segments(&normal(path)), query.map(normal))
+}
+
 /// What the parser's complaint means to the one who wrote the text.
-fn classify(text: &str, fault: ParseError) -> UrlFault {
-    let (before, after) = text.split_at_checked(fault.index()).unwrap_or((text, ""));
+fn classify(text: &str, fault: Fault) -> UrlFault {
+    let (before, after) = text.split_at_checked(fault.at).unwrap_or((text, ""));
     let authority = authority_of(text);
     if authority.contains('@') {
         return UrlFault::UserInfo;
     }
-    match (fault.kind(), after.chars().next()) {
-        (ParseErrorKind::InvalidPctEncodedOctet, _) => UrlFault::PercentEncoding,
-        (ParseErrorKind::InvalidIpv6Addr, _) | (ParseErrorKind::UnexpectedChar, None) => UrlFault::Host,
-        (ParseErrorKind::UnexpectedChar, Some(character)) => {
+    match (fault.kind, after.chars().next()) {
+        (FaultKind::PercentEncoding, _) => UrlFault::PercentEncoding,
+        (FaultKind::Address, _) | (FaultKind::Character, None) => UrlFault::Host,
+        (FaultKind::Character, Some(character)) => {
             let host = authority_of(before);
             let in_host = before.contains("//") && host.len() < authority.len();
             if in_host && host.starts_with('[') && !host.contains("]:") {

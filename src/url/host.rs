@@ -1,32 +1,27 @@
 //! Hosts as WHATWG URL §3.5 reads them, in one spelling each.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::fmt::Write;
+use core::net::{IpAddr, Ipv4Addr};
 
-use fluent_uri::component::Host;
-use fluent_uri::pct_enc::encoder::RegName;
-
+use super::reference::{self, Host};
 use super::{Address, UrlFault};
 
 /// The host in its one spelling, which is what a `fetch` makes of it, and what kind of place it is.
-pub(super) fn canonical(host: Host<'_, RegName>) -> Result<(String, Address), UrlFault> {
-    let ip = |address: IpAddr, text: String| (text, Address::of_ip(address));
-    match host {
-        Host::Ipv4(address) => Ok(ip(address.into(), address.to_string())),
-        Host::Ipv6(address) => Ok(ip(address.into(), format!("[{}]", ipv6_text(address)))),
-        Host::RegName(name) => {
-            let name = lower_case(&name.decode().to_bytes())?;
-            if ends_in_a_number(&name) {
-                let address = ipv4(&name).ok_or(UrlFault::Host)?;
-                return Ok(ip(address.into(), address.to_string()));
-            }
-            let address = Address::of_name(&name);
-            Ok((name, address))
-        }
-        _ => Err(UrlFault::Host),
+pub(super) fn canonical(host: Host<'_>) -> Result<(String, Address), UrlFault> {
+    let name = match host {
+        Host::Ipv6(groups) => return Ok((ipv6_text(groups), Address::of_ip(IpAddr::V6(groups.into())))),
+        Host::Name(name) => lower_case(&reference::decode(name))?,
+    };
+    if !ends_in_a_number(&name) {
+        let address = Address::of_name(&name);
+        return Ok((name, address));
     }
+    let address = ipv4(&name).ok_or(UrlFault::Host)?;
+    let [a, b, c, d] = address.octets();
+    Ok((format!("{a}.{b}.{c}.{d}"), Address::of_ip(address.into())))
 }
 
 /// A name without the characters that WHATWG URL §3.2 forbids.
@@ -41,12 +36,24 @@ fn lower_case(bytes: &[u8]) -> Result<String, UrlFault> {
     if name.bytes().any(is_forbidden) { Err(UrlFault::Host) } else { Ok(name) }
 }
 
-/// The text of WHATWG URL §3.5, which knows no dotted form.
-fn ipv6_text(address: Ipv6Addr) -> String {
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] => format!("::ffff:{high:x}:{low:x}"),
-        _ => address.to_string(),
+/// The text of WHATWG URL §3.5 in its brackets: the first longest run of two or more zeros is left out, and there is no
+/// dotted form.
+fn ipv6_text(groups: [u16; 8]) -> String {
+    let zeros = |start: usize| groups.iter().skip(start).take_while(|group| **group == 0).count();
+    // Of equal runs the last one that is asked for wins.
+    let start = (0..8).rev().max_by_key(|start| zeros(*start)).unwrap_or(0);
+    let left_out = Some(start..start + zeros(start)).filter(|run| run.len() > 1).unwrap_or(8..8);
+    let mut out = String::from("[");
+    for (at, group) in groups.into_iter().enumerate() {
+        if at == left_out.start {
+            out.push_str("::");
+        } else if !left_out.contains(&at) {
+            let colon = if at == 0 || at == left_out.end { "" } else { ":" };
+            let _ = write!(out, "{colon}{group:x}");
+        }
     }
+    out.push(']');
+    out
 }
 
 /// The forbidden domain code points of WHATWG URL §3.2.
