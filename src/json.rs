@@ -258,7 +258,7 @@ pub fn members(raw: Raw<'_>) -> Option<Members<'_>> {
 
 fn name_of(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let quoted = raw.get();
-    if !quoted.contains('\\') {
+    if !quoted.as_bytes().contains(&b'\\') {
         return Some(Cow::Borrowed(quoted.trim_matches('"')));
     }
     let (name, exact) = scan::unescape(quoted);

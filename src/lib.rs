@@ -98,6 +98,7 @@ pub mod scope;
 pub mod snapshot;
 pub mod sse;
 pub mod table;
+pub mod text;
 pub mod time;
 pub mod tools;
 pub mod trace;

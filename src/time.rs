@@ -3,6 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
+use crate::text;
+
 /// A moment on the host's monotonic clock, in milliseconds. A host that goes back in time is taken to stand still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
@@ -52,7 +54,7 @@ impl WallTime {
     #[must_use]
     pub fn from_http_date(text: &str) -> Option<Self> {
         const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-        let (_, date) = text.trim().split_once(", ")?;
+        let (_, date) = text::split_once(text.trim(), ", ")?;
         let mut words = date.split(' ');
         let day: i64 = words.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
         let month = words.next()?;

@@ -18,6 +18,7 @@ mod reference;
 pub use address::Address;
 pub use fault::UrlFault;
 
+use crate::text;
 use reference::{Authority, Fault, FaultKind, Reference};
 
 /// The schemes in use.
@@ -85,7 +86,7 @@ impl Url {
     /// What is wrong with it, in words that never repeat the text.
     pub fn parse(text: &str) -> Result<Self, UrlFault> {
         let reference = Reference::read(text).map_err(|fault| {
-            let relative = !text.contains("://") && fault.kind != FaultKind::PercentEncoding;
+            let relative = !text::holds(text, "://") && fault.kind != FaultKind::PercentEncoding;
             if relative { UrlFault::NotAbsolute } else { classify(text, fault) }
         })?;
         let scheme = reference.scheme.ok_or(UrlFault::NotAbsolute)?;
@@ -312,7 +313,7 @@ fn normalized(path: &str, query: Option<&str>) -> (String, Option<String>) {
 fn classify(text: &str, fault: Fault) -> UrlFault {
     let (before, after) = text.split_at_checked(fault.at).unwrap_or((text, ""));
     let authority = authority_of(text);
-    if authority.contains('@') {
+    if authority.as_bytes().contains(&b'@') {
         return UrlFault::UserInfo;
     }
     match (fault.kind, after.chars().next()) {
@@ -320,10 +321,10 @@ fn classify(text: &str, fault: Fault) -> UrlFault {
         (FaultKind::Address, _) | (FaultKind::Character, None) => UrlFault::Host,
         (FaultKind::Character, Some(character)) => {
             let host = authority_of(before);
-            let in_host = before.contains("//") && host.len() < authority.len();
-            if in_host && host.starts_with('[') && !host.contains("]:") {
+            let in_host = text::holds(before, "//") && host.len() < authority.len();
+            if in_host && host.starts_with('[') && !text::holds(host, "]:") {
                 UrlFault::Host
-            } else if in_host && host.rsplit(']').next().unwrap_or_default().contains(':') {
+            } else if in_host && host.rsplit(']').next().unwrap_or_default().as_bytes().contains(&b':') {
                 UrlFault::Port
             } else if in_host && !character.is_ascii() {
                 UrlFault::NotAscii
@@ -336,7 +337,7 @@ fn classify(text: &str, fault: Fault) -> UrlFault {
 
 /// What stands where host and port belong.
 fn authority_of(text: &str) -> &str {
-    let (scheme, rest) = text.split_once("//").unwrap_or_default();
+    let (scheme, rest) = text::split_once(text, "//").unwrap_or_default();
     let is_scheme = scheme.strip_suffix(':').is_none_or(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     if !is_scheme { "" } else { rest.split(['/', '?', '#', '\\']).next().unwrap_or_default() }
 }

@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 use crate::json::{self, Json, Members, Raw};
+use crate::text::holds;
 
 use super::member;
 
@@ -75,31 +76,30 @@ impl FaultKind {
 
     /// The meaning of a code or reason, the words deciding where agents disagree on the number.
     fn of(code: Option<i64>, reason: Option<&str>, status: u16, words: &str) -> Self {
-        let words = words.to_ascii_lowercase();
         let row = |matches: &dyn Fn(i64, &str) -> bool| Self::TABLE.iter().find(|(code, name, _)| matches(*code, name));
         let known = row(&|known, _| Some(known) == code).or_else(|| row(&|_, name| Some(name) == reason));
         let kind = match (known, code) {
             (Some((.., kind)), _) => *kind,
             (None, Some(..=-32000)) => Self::Other,
-            (None, Some(code @ 400..=599)) if status < 400 => Self::of_status(u16::try_from(code).unwrap_or(status), &words),
-            (None, _) => Self::of_status(status, &words),
+            (None, Some(code @ 400..=599)) if status < 400 => Self::of_status(u16::try_from(code).unwrap_or(status), words),
+            (None, _) => Self::of_status(status, words),
         };
-        if matches!(kind, Self::Unsupported | Self::Other) && words.contains("terminal") {
+        if matches!(kind, Self::Unsupported | Self::Other) && holds(words, "terminal") {
             // A message to an ended task is -32004 in 1.0, -32600 or -32602 in 0.3.
             return Self::Terminal;
         }
-        if kind == Self::Other && words.contains("a2a version") && words.contains("not supported") {
+        if kind == Self::Other && holds(words, "a2a version") && holds(words, "not supported") {
             return Self::VersionNotSupported;
         }
         kind
     }
 
-    /// The meaning of an HTTP status and, in lower case, the words beside it.
+    /// The meaning of an HTTP status and the words beside it.
     fn of_status(status: u16, words: &str) -> Self {
         match status {
-            404 if words.contains("task") && words.contains("not found") => Self::TaskNotFound,
+            404 if holds(words, "task") && holds(words, "not found") => Self::TaskNotFound,
             404 | 405 | 501 => Self::MethodNotFound,
-            409 if words.contains("cancel") => Self::TaskNotCancelable,
+            409 if holds(words, "cancel") => Self::TaskNotCancelable,
             415 => Self::ContentType,
             _ => Self::Other,
         }
@@ -120,7 +120,7 @@ impl Fault {
     #[must_use]
     pub fn of_status(status: u16, body: &str) -> Self {
         let excerpt = excerpt(body);
-        Self::Status { status, kind: FaultKind::of_status(status, &excerpt.to_ascii_lowercase()), excerpt }
+        Self::Status { status, kind: FaultKind::of_status(status, &excerpt), excerpt }
     }
 
     /// An error object in any form: JSON-RPC, AIP-193, `{code, message}`, or plain words.

@@ -9,6 +9,7 @@ use crate::exchange::{Plan, Want};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::registry::{Credentials, Profile};
 use crate::scope::Scope;
+use crate::text;
 use crate::url::Url;
 
 /// Which agent a call is for.
@@ -42,7 +43,7 @@ impl Target {
         if argument.trim().is_empty() {
             return Err(ToolError::new(Code::InvalidArgument, "`agent` is blank: give an alias or an absolute http(s) URL"));
         }
-        if !argument.contains("://") {
+        if !text::holds(argument, "://") {
             let message = format!("there is no agent '{shown}': connect it with connect_agent, or see list_agents");
             return Err(ToolError::new(Code::UnknownAgent, message));
         }

@@ -1,5 +1,6 @@
 //! What is posted to `/mcp`: one message, or in one version several, of either era.
 
+use alloc::collections::BinaryHeap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -94,8 +95,7 @@ impl Gateway {
     fn post_legacy(&mut self, request: RequestId, name: &str, messages: Vec<Request<'_>>, batch: Option<Vec<Message>>) {
         let Some(session) = self.incoming.sessions.get_mut(name) else { return };
         let ids: Vec<String> = messages.iter().map(|(id, ..)| literal(id)).collect();
-        let mut sorted = ids.clone();
-        sorted.sort_unstable();
+        let sorted = ids.iter().map(String::as_str).collect::<BinaryHeap<_>>().into_sorted_vec();
         let repeated = sorted.windows(2).any(|pair| matches!(pair, [one, next] if one == next));
         if repeated || ids.iter().any(|id| session.awaits(id)) {
             let id = messages.first().map(|(id, ..)| id).filter(|_| batch.is_none());

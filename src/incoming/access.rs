@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use crate::config::Server;
 use crate::http;
 use crate::io::Headers;
+use crate::text;
 use crate::url::{Address, Url};
 
 /// A response that ends a request at once.
@@ -42,7 +43,7 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
     }
     let Some(origin) = http::header(headers, "origin") else { return Ok(Headers::new()) };
     let configured = server.cors_origins.iter().any(|known| known == origin);
-    let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
+    let authority = text::split_once(origin, "://").map_or("", |(_, authority)| authority);
     // A page whose name was led to this address is of the same origin as it, so a name that nobody listed proves nothing
     // where no token is asked for.
     let same = authority.eq_ignore_ascii_case(host) && (known || !server.tokens.is_empty());

@@ -45,10 +45,8 @@ pub fn complete(scope: &Scope, config: &Config, era: Era, params: &Members<'_>) 
 
 /// Completes the last alias of a list that is separated by commas.
 fn aliases_list(scope: &Scope, start: &str) -> Vec<String> {
-    let (before, last) = match start.rfind(',') {
-        Some(at) => start.split_at(at + 1),
-        None => ("", start),
-    };
+    let last = start.rsplit(',').next().unwrap_or_default();
+    let before = start.strip_suffix(last).unwrap_or_default();
     resources::aliases(scope, last.trim_start()).map(|alias| [before, &alias].concat()).collect()
 }
 

@@ -88,7 +88,14 @@ pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
     let small = in_lower_case(&encoded);
     // Go, Ruby and PHP escape what HTML minds, .NET the quote and the plus too.
     let lower = numbered(&escaped, "<>&", |char| format!("\\u{:04x}", u32::from(char)));
-    let upper = numbered(&escaped.replace("\\\"", "\""), "\"<>&'+`", |char| format!("\\u{:04X}", u32::from(char)));
+    let mut bare = String::new();
+    for piece in escaped.split_inclusive('"') {
+        match piece.strip_suffix("\\\"") {
+            Some(plain) => bare.extend([plain, "\""]),
+            None => bare.push_str(piece),
+        }
+    }
+    let upper = numbered(&bare, "\"<>&'+`", |char| format!("\\u{:04X}", u32::from(char)));
     let spellings = [escaped, slashes, encoded, small, lower, upper];
     let differs: Vec<bool> = (0..)
         .zip(&spellings)
@@ -99,7 +106,7 @@ pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
 
 /// The text with some characters written by number.
 fn numbered(text: &str, which: &str, write: impl Fn(char) -> String) -> String {
-    text.chars().map(|char| if which.contains(char) { write(char) } else { String::from(char) }).collect()
+    text.chars().map(|char| if which.chars().any(|known| known == char) { write(char) } else { String::from(char) }).collect()
 }
 
 /// A percent-encoded text with its hexadecimal digits in lower case.

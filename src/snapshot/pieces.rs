@@ -33,7 +33,7 @@ impl Pieces {
             while !rest.is_char_boundary(at) {
                 at -= 1;
             }
-            let (head, tail) = rest.split_at(at);
+            let (head, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
             let mut chunk = Object::new();
             chunk.string("kind", "chunk").integer("record", self.cut).integer("index", index).string("text", head);
             self.put(&chunk.finish());

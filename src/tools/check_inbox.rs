@@ -9,6 +9,7 @@ use crate::json::{Array, Object};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
+use crate::text;
 use crate::time::WallTime;
 
 /// The tool.
@@ -67,7 +68,7 @@ pub(super) fn known(run: &Run<'_>, alias: &str) -> Result<(), ToolError> {
     let there = scope.registry.get(alias).is_some()
         || scope.inbox.entries(Some(alias)).next().is_some()
         || scope.pending.values().any(|waiting| waiting.ticket.alias == alias)
-        || alias.contains("://");
+        || text::holds(alias, "://");
     if there {
         return Ok(());
     }

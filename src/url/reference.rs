@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         }
         let whole = self.since(start);
         let (name, port) = whole.split_once(':').unwrap_or((whole, ""));
-        if port.contains(':') {
+        if port.as_bytes().contains(&b':') {
             let last = whole.rfind(':').unwrap_or_default();
             return Err(Fault { kind: FaultKind::Character, at: start + last });
         }
@@ -207,7 +207,7 @@ fn encoded(bytes: &[u8], at: usize) -> Option<u8> {
 /// Eight groups of hexadecimal digits, of which `::` leaves out zeros and the last two may be written as an IPv4 address
 /// (RFC 3986 §3.2.2).
 fn ipv6(text: &str) -> Option<[u16; 8]> {
-    let (head, tail) = match text.split_once("::") {
+    let (head, tail) = match crate::text::split_once(text, "::") {
         Some((head, tail)) => (head, Some(tail)),
         None => (text, None),
     };
@@ -230,7 +230,7 @@ fn groups(text: &str, is_end: bool, into: &mut [u16; 8]) -> Option<usize> {
     }
     let (mut count, mut pieces) = (0, text.split(':').peekable());
     while let Some(piece) = pieces.next() {
-        if is_end && pieces.peek().is_none() && piece.contains('.') {
+        if is_end && pieces.peek().is_none() && piece.as_bytes().contains(&b'.') {
             let [a, b, c, d] = ipv4(piece)?;
             *into.get_mut(count)? = u16::from_be_bytes([a, b]);
             *into.get_mut(count + 1)? = u16::from_be_bytes([c, d]);

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::member;
 use crate::io::Cause;
+use crate::text::holds;
 
 /// Errors wrap errors; deeper than this nothing is looked for.
 const DEPTH: u32 = 5;
@@ -30,7 +31,7 @@ impl Failure {
         let mut detail = String::new();
         for error in chain(thrown) {
             let text = member(&error, "message").and_then(|message| message.as_string()).or_else(|| error.as_string());
-            let text = text.filter(|text| !text.is_empty() && !detail.contains(text.as_str()));
+            let text = text.filter(|text| !text.is_empty() && !holds(&detail, text));
             if let Some(text) = text {
                 detail = if detail.is_empty() { text } else { format!("{detail}: {text}") };
             }
