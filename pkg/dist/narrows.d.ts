@@ -216,9 +216,9 @@ export interface InitOutput {
     readonly driver_snapshot: (a: number, b: any) => [number, number, number, number];
     readonly driver_trace: (a: number, b: number) => [number, number];
     readonly driver_traceLine: (a: number) => [number, number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h22e4daeaee98e091: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h435018e1bfda67a9: (a: number, b: number) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_exn_store: (a: number) => void;

@@ -814,18 +814,18 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 9, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h22e4daeaee98e091);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 139, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 130, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h435018e1bfda67a9);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 9, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f);
             return ret;
         },
         __wbindgen_generic_0000000000000004: function(arg0) {
@@ -859,8 +859,8 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h435018e1bfda67a9(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h435018e1bfda67a9(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f(arg0, arg1);
 }
 
 function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg1, arg2) {
@@ -870,8 +870,8 @@ function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h22e4daeaee98e091(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h22e4daeaee98e091(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77(arg0, arg1, arg2, arg3);
 }
 
 
