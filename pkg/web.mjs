@@ -1,9 +1,14 @@
-// Pages and bundlers: await init() once before the first gateway; later calls wait for the same module.
-import load from "./slim.mjs";
+// Pages and bundlers: the module is loaded from beside this file, by the first gateway or by init().
+import { Gateway as Base } from "./lib/gateway.mjs";
+import load from "./lib/module.mjs";
 
 let loading;
 
-export { Core, Driver } from "./slim.mjs";
+export { Core } from "./lib/module.mjs";
+export { GatewayError } from "./lib/error.mjs";
+export class Gateway extends Base {
+  static platform = { load: init };
+}
 export default async function init(source = new URL("./dist/narrows_bg.wasm", import.meta.url)) {
   loading ??= load({ module_or_path: source });
   try {

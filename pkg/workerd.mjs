@@ -1,8 +1,13 @@
-// Workers: the module comes compiled with the script and is ready on import.
+// Workers: the module comes compiled with the script and is ready on import. Whoever calls a worker comes from elsewhere.
 import module from "./dist/narrows_bg.wasm";
-import { initSync } from "./slim.mjs";
+import { Gateway as Base } from "./lib/gateway.mjs";
+import { initSync } from "./lib/module.mjs";
 
 initSync({ module });
 
-export { Core, Driver } from "./slim.mjs";
+export { Core } from "./lib/module.mjs";
+export { GatewayError } from "./lib/error.mjs";
+export class Gateway extends Base {
+  static platform = { defaults: { server: { loopback: false }, network: { allow_private: false } } };
+}
 export default async function init() {}

@@ -1,5 +1,5 @@
-//! The JavaScript face, behind the feature `wasm`: the bare machine as class [`Core`], and as class [`Driver`] a host
-//! for pages and workers.
+//! The JavaScript face, behind the feature `wasm`: the bare machine as class [`Core`], and as class [`Fetch`] the
+//! outgoing requests of pages and workers. Time, chance and what joins the two are in the package's JavaScript.
 //!
 //! Every exported method is synchronous and ends its borrow before JavaScript runs again: two calls side by side and
 //! callbacks that call back in cannot meet a borrowed object. Values cross as JSON text or as copies of bytes, never as
@@ -21,14 +21,11 @@ mod cause;
 mod config;
 mod contained;
 mod convert;
-mod driver;
 mod exchange;
 mod fetch;
-mod host;
-mod pump;
 mod response;
 
-pub use driver::Driver;
+pub use fetch::Fetch;
 
 use contained::Contained;
 
@@ -38,7 +35,7 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &'static str = r#"
-import type { ConfigObject, Genesis, Host, Notice, SnapshotOptions } from "../index.js";
+import type { ConfigObject, Genesis, HostRequest, SnapshotOptions } from "../index.js";
 "#;
 
 /// The gateway without a host: a state machine that says what to do and does nothing itself.

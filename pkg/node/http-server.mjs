@@ -18,14 +18,14 @@ const LAST_MS = 1000;
 /** The core's own default of `limits.header_bytes`. */
 const HEADER_BYTES = 64 << 10;
 
-/** Incoming HTTP: `node:http` on one side, a host on the other. Every check and every answer is the core's. */
+/** Incoming HTTP: `node:http` on one side, a driver on the other. Every check and every answer is the core's. */
 export class HttpServer {
-  #host;
+  #driver;
   #server;
 
-  /** @param {import("./host.mjs").Host} host @param {{ header_bytes?: number }} [limits] */
-  constructor(host, { header_bytes = HEADER_BYTES } = {}) {
-    this.#host = host;
+  /** @param {import("../lib/driver.mjs").Driver} driver @param {{ header_bytes?: number }} [limits] */
+  constructor(driver, { header_bytes = HEADER_BYTES } = {}) {
+    this.#driver = driver;
     // A little over the core's own limit, so that it is the core that refuses.
     const options = { maxHeaderSize: header_bytes + 4096, headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS };
     this.#server = http.createServer({ ...options, connectionsCheckingInterval: 5000 });
@@ -49,7 +49,7 @@ export class HttpServer {
   /** Answers what was asked, ends what streams, and closes. */
   async close() {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#host.stopServing();
+    this.#driver.stopServing();
     this.#server.closeIdleConnections();
     const timer = setTimeout(() => this.#server.closeAllConnections(), LAST_MS);
     await closed;
@@ -58,12 +58,12 @@ export class HttpServer {
 
   #take(request, response, go = () => {}) {
     const answer = new Answer(response);
-    const number = this.#host.request(request.method, request.url, pairs(request.rawHeaders), answer);
-    request.on("data", (bytes) => this.#host.requestBody(number, bytes));
-    request.on("end", () => this.#host.requestEnd(number));
+    const number = this.#driver.request(request.method, request.url, pairs(request.rawHeaders), answer);
+    request.on("data", (bytes) => this.#driver.requestBody(number, bytes));
+    request.on("end", () => this.#driver.requestEnd(number));
     request.on("error", () => {}); // its close says enough
     response.on("error", () => {});
-    response.on("close", () => this.#host.requestGone(number));
+    response.on("close", () => this.#driver.requestGone(number));
     if (!answer.begun) go();
   }
 }

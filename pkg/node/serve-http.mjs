@@ -1,11 +1,7 @@
-import { Core } from "../node.mjs";
 import { readConfiguration } from "./configuration.mjs";
-import { Host } from "./host.mjs";
+import { driven } from "./driven.mjs";
 import { HttpServer } from "./http-server.mjs";
-import { HttpClient } from "./http.mjs";
-import { Log } from "./log.mjs";
-import { EXIT_OK, EXIT_SOFTWARE, endingSignal, genesis } from "./process.mjs";
-import { openTrace } from "./trace.mjs";
+import { EXIT_OK, endingSignal } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
 
 const { lookup } = process.getBuiltinModule("node:dns/promises");
@@ -32,40 +28,23 @@ export async function serveHttp({ config, trace, host: name = HOST, port = PORT,
   const file = readConfiguration(config, process.env);
   const onlyHere = await isLoopback(name);
   const configuration = placed(file, onlyHere);
-  const core = new Core(genesis(), configuration);
   if (!onlyHere && !insecure && !file.auth?.tokens?.length) {
     throw new UsageError(
       `${name} can be reached by others: give auth.tokens in the configuration, or --insecure to let everybody in.`,
     );
   }
-  const onTrace = trace === undefined ? undefined : openTrace(trace);
-  const log = new Log(process.stderr);
-  const { allow_private: allowPrivate, allowed_hosts: allowedHosts } = configuration.network;
-  const http = new HttpClient({ allowPrivate, allowedHosts });
-  let broke;
-  const broken = new Promise((resolve) => {
-    broke = (message) => {
-      log.say(`the gateway broke and ends: ${message}`);
-      resolve(EXIT_SOFTWARE);
-    };
-  });
-  const host = new Host(core, {
-    fetch: (request, report) => http.fetch(request, report),
-    onNotice: (notice) => log.notice(notice),
-    onTrace,
-    onDeath: broke,
-  });
-  const server = new HttpServer(host, configuration.limits);
+  const { driver, broken } = driven(configuration, { trace });
+  const server = new HttpServer(driver, configuration.limits);
   const told = endingSignal();
   const { address, port: actual } = await listen(server, name, port);
   welcome(addressed(onlyHere ? name : address, actual), file);
   const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
-  return Promise.race([broken, ended.then(() => end(server, host))]);
+  return Promise.race([broken, ended.then(() => end(server, driver))]);
 }
 
-async function end(server, host) {
+async function end(server, driver) {
   await server.close();
-  await host.stop(GRACE_MS);
+  await driver.stop(GRACE_MS);
   return EXIT_OK;
 }
 

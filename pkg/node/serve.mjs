@@ -1,12 +1,8 @@
-import { Core } from "../node.mjs";
 import { mcpJson } from "./command.mjs";
 import { readConfiguration } from "./configuration.mjs";
-import { Host } from "./host.mjs";
-import { HttpClient } from "./http.mjs";
-import { Log } from "./log.mjs";
-import { EXIT_OK, EXIT_SOFTWARE, endingSignal, genesis } from "./process.mjs";
+import { driven } from "./driven.mjs";
+import { EXIT_OK, endingSignal } from "./process.mjs";
 import { serveStdio } from "./stdio.mjs";
-import { openTrace } from "./trace.mjs";
 
 /** The core's own default of `limits.message_bytes`. */
 const MESSAGE_BYTES = 32 << 20;
@@ -23,25 +19,8 @@ const MAX_MESSAGE_BYTES = 256 << 20;
  */
 export async function serve({ config, trace }) {
   const configuration = readConfiguration(config, process.env);
-  const core = new Core(genesis(), configuration);
-  const onTrace = trace === undefined ? undefined : openTrace(trace);
-  const log = new Log(process.stderr);
-  const { allow_private: allowPrivate, allowed_hosts: allowedHosts } = configuration.network ?? {};
-  const http = new HttpClient({ allowPrivate, allowedHosts });
-  let broke;
-  const broken = new Promise((resolve) => {
-    broke = (message) => {
-      log.say(`the gateway broke and ends: ${message}`);
-      resolve(EXIT_SOFTWARE);
-    };
-  });
-  const host = new Host(core, {
-    fetch: (request, report) => http.fetch(request, report),
-    onNotice: (notice) => log.notice(notice),
-    onTrace,
-    onDeath: broke,
-  });
-  const served = serveStdio(host, {
+  const { driver, log, broken } = driven(configuration, { trace });
+  const served = serveStdio(driver, {
     input: process.stdin,
     output: process.stdout,
     messageBytes: Math.min(configuration.limits?.message_bytes ?? MESSAGE_BYTES, MAX_MESSAGE_BYTES),

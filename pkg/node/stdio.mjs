@@ -21,7 +21,7 @@ const HEADER_HINT =
  * Serves MCP over stdio (MCP 2025-11-25, Transports, stdio): one message per line, until the client closes its end,
  * goes away, or the process is told to end.
  *
- * @param {import("./host.mjs").Host} host
+ * @param {import("../lib/driver.mjs").Driver} driver
  * @param {object} options
  * @param {import("node:stream").Readable} options.input
  * @param {import("node:stream").Writable} options.output
@@ -29,7 +29,7 @@ const HEADER_HINT =
  * @param {AbortSignal} [options.signal] ends it as the end of the input does
  * @param {(text: string) => void} [options.say] takes sentences for the person who set this up
  */
-export async function serveStdio(host, { input, output, messageBytes, signal, say = () => {} }) {
+export async function serveStdio(driver, { input, output, messageBytes, signal, say = () => {} }) {
   let left;
   const gone = new Promise((resolve) => {
     left = resolve;
@@ -39,17 +39,17 @@ export async function serveStdio(host, { input, output, messageBytes, signal, sa
     onDrained: () => input.resume(),
     onBroken: left,
   });
-  host.open(PEER, SCOPE, (text) => writer.write(text));
+  driver.open(PEER, SCOPE, (text) => writer.write(text));
 
   let headerSeen = false;
   const lines = new Lines(
     messageBytes,
     (text) => {
-      if (!HEADER_LINE.test(text)) return host.message(PEER, text);
+      if (!HEADER_LINE.test(text)) return driver.message(PEER, text);
       if (!headerSeen) say(HEADER_HINT);
       headerSeen = true;
     },
-    (start, bytes) => host.messageTooLong(PEER, start, bytes),
+    (start, bytes) => driver.messageTooLong(PEER, start, bytes),
   );
   input.on("data", (chunk) => lines.push(chunk));
   input.on("end", () => {
@@ -64,5 +64,5 @@ export async function serveStdio(host, { input, output, messageBytes, signal, sa
   await gone;
   input.removeAllListeners("data");
   input.pause();
-  await Promise.all([host.stop(GRACE_MS), writer.flushed(FLUSH_MS)]);
+  await Promise.all([driver.stop(GRACE_MS), writer.flushed(FLUSH_MS)]);
 }

@@ -1,12 +1,10 @@
 //! The body of a response, read one chunk at a time: the next read starts when the gateway has taken the last chunk.
 
-use alloc::vec::Vec;
-
-use js_sys::{Function, Promise, Reflect, Symbol};
+use js_sys::{ArrayBuffer, Function, Promise, Reflect, Symbol, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::cause::Failure;
-use super::convert::{bytes, member, method};
+use super::convert::{member, method};
 use super::exchange::{Break, Exchange, Source, ignore};
 
 /// Where chunks come from.
@@ -33,7 +31,7 @@ impl Body {
             let all = method(response, "arrayBuffer").map(|all| all.call0(response));
             return all.map_or(Self::Empty, |all| all.map_or(Self::Unreadable, Self::Whole));
         }
-        if bytes(&body).is_some() || body.is_string() {
+        if is_bytes(&body) || body.is_string() {
             return Self::Whole(body);
         }
         if let Some(get_reader) = method(&body, "getReader") {
@@ -64,8 +62,8 @@ impl Body {
         matches!(self, Self::Whole(_))
     }
 
-    /// The next chunk, or none at the end.
-    pub(super) async fn next(&self, exchange: &Exchange) -> Result<Option<Vec<u8>>, Break> {
+    /// The bytes of the next chunk, or none at the end.
+    pub(super) async fn next(&self, exchange: &Exchange) -> Result<Option<JsValue>, Break> {
         let chunk = match self {
             Self::Empty => return Ok(None),
             Self::Unreadable => return Err(Failure::protocol("the response's body cannot be read").into()),
@@ -79,8 +77,13 @@ impl Body {
                 member(&step, "value").unwrap_or(JsValue::UNDEFINED)
             }
         };
-        let taken = bytes(&chunk).or_else(|| chunk.as_string().map(alloc::string::String::into_bytes));
-        taken.map(Some).ok_or_else(|| Failure::protocol("the response's body holds a chunk that is not bytes").into())
+        if is_bytes(&chunk) {
+            return Ok(Some(chunk));
+        }
+        match chunk.as_string() {
+            Some(text) => Ok(Some(Uint8Array::from(text.as_bytes()).into())),
+            None => Err(Failure::protocol("the response's body holds a chunk that is not bytes").into()),
+        }
     }
 
     /// Lets go of a body that nobody reads.
@@ -94,4 +97,8 @@ impl Body {
             }
         }
     }
+}
+
+fn is_bytes(value: &JsValue) -> bool {
+    ArrayBuffer::is_view(value) || value.is_instance_of::<ArrayBuffer>()
 }

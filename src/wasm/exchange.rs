@@ -11,7 +11,6 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::AbortController;
 
 use super::cause::Failure;
-use crate::io::ExchangeId;
 
 /// Why a fetch is not read on.
 #[derive(Debug)]
@@ -31,7 +30,6 @@ impl From<Failure> for Break {
 /// The stop switch of one fetch.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    pub(super) id: ExchangeId,
     controller: AbortController,
     stopped: Cell<bool>,
     waker: RefCell<Option<Waker>>,
@@ -46,9 +44,8 @@ pub(super) struct Source {
 }
 
 impl Exchange {
-    pub(super) fn new(id: ExchangeId) -> Result<Self, JsValue> {
+    pub(super) fn new() -> Result<Self, JsValue> {
         Ok(Self {
-            id,
             controller: AbortController::new()?,
             stopped: Cell::new(false),
             waker: RefCell::new(None),

@@ -1,24 +1,22 @@
-//! The life of one fetch: request, head, body chunk by chunk, end.
+//! One outgoing request, with the fetch of page and worker or with one that the host brings: head, body chunk by
+//! chunk, end.
 //!
 //! A fetch that the host brings never passes through `gloo-net`, which takes a response of another class for a bug.
 
 use alloc::rc::Rc;
 use alloc::string::ToString;
 
-use gloo_net::http::{Headers, Method as HttpMethod, RequestBuilder};
-use js_sys::{Object, Promise, Reflect};
+use gloo_net::http::{Headers, Method, RequestBuilder};
+use js_sys::{Array, Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{AbortSignal, RequestCache, RequestCredentials, RequestRedirect};
 
 use super::body::Body;
 use super::cause::Failure;
-use super::convert::member;
-
+use super::convert::{callback, member, method, misuse};
 use super::exchange::{Break, Exchange};
-use super::pump::Pump;
 use super::response;
-use crate::io::{Input, Method, Request};
 
 #[wasm_bindgen]
 extern "C" {
@@ -26,26 +24,64 @@ extern "C" {
     fn global_fetch(request: &web_sys::Request) -> Result<JsValue, JsValue>;
 }
 
-/// Carries one fetch through, and tells the gateway of each step.
-pub(super) async fn run(pump: Rc<Pump>, exchange: Rc<Exchange>, request: Request) {
-    let last = match converse(&pump, &exchange, &request).await {
-        Ok(()) => Input::End { exchange: exchange.id },
-        Err(Break::Failed(failure)) => Input::Failed { exchange: exchange.id, cause: failure.cause, detail: failure.detail },
-        Err(Break::Stopped) => return,
-    };
-    if matches!(last, Input::End { .. }) {
-        exchange.reads(None);
-    }
-    pump.finish(&exchange, last);
+/// A request under way. Redirects are not followed, no cookies are kept, nothing is repeated.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Fetch {
+    exchange: Rc<Exchange>,
 }
 
-async fn converse(pump: &Rc<Pump>, exchange: &Rc<Exchange>, request: &Request) -> Result<(), Break> {
+#[wasm_bindgen]
+impl Fetch {
+    /// Starts a request `{method, url, headers, body?}`, with the global fetch or with `own`, which gets the same object
+    /// with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
+    /// `body(bytes)` any number of times, then `end()`; or `failed(cause, detail)` at any point. Nothing is told before
+    /// this returns.
+    ///
+    /// # Errors
+    /// `Misuse` where `own` is no function.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        #[wasm_bindgen(unchecked_param_type = "object")] request: JsValue,
+        #[wasm_bindgen(unchecked_param_type = "object")] report: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "(request: HostRequest) => unknown")] own: &JsValue,
+    ) -> Result<Fetch, JsValue> {
+        let own = callback(own, "own")?;
+        let exchange = Rc::new(Exchange::new()?);
+        spawn_local(run(Rc::clone(&exchange), Round { request, report, own }));
+        Ok(Self { exchange })
+    }
+
+    /// Aborts the request and cancels its body. Nothing more is told.
+    pub fn abort(&self) {
+        self.exchange.stop();
+    }
+}
+
+/// What one request is made of.
+struct Round {
+    request: JsValue,
+    report: JsValue,
+    own: Option<Function>,
+}
+
+async fn run(exchange: Rc<Exchange>, round: Round) {
+    match converse(&exchange, &round).await {
+        Ok(()) => {
+            exchange.reads(None);
+            round.tell("end", &Array::new());
+        }
+        Err(Break::Failed(Failure { cause, detail })) => {
+            exchange.stop();
+            round.tell("failed", &Array::of2(&JsValue::from_str(cause.name()), &JsValue::from_str(&detail)));
+        }
+        Err(Break::Stopped) => {}
+    }
+}
+
+async fn converse(exchange: &Rc<Exchange>, round: &Round) -> Result<(), Break> {
     exchange.check()?;
-    let signal = exchange.signal();
-    let sent = match &pump.host.fetch {
-        Some(fetch) => init(request, &signal).and_then(|init| fetch.call1(pump.host.object(), &init)),
-        None => send(request, &signal),
-    };
+    let sent = round.send(&exchange.signal());
     let promise = Promise::resolve(&sent.map_err(|thrown| Failure::thrown(&thrown))?);
     let response = match exchange.wait(promise.clone()).await {
         Err(Break::Stopped) => {
@@ -62,52 +98,39 @@ async fn converse(pump: &Rc<Pump>, exchange: &Rc<Exchange>, request: &Request) -
     let body = Body::of(&response);
     exchange.reads(body.source());
     let (status, headers) = response::head(&response)?;
-    tell(pump, exchange, Input::Head { exchange: exchange.id, status, headers })?;
+    round.tell("head", &Array::of2(&status.into(), &headers));
     while let Some(bytes) = body.next(exchange).await? {
-        tell(pump, exchange, Input::Body { exchange: exchange.id, bytes })?;
+        exchange.check()?;
+        round.tell("body", &Array::of1(&bytes));
         if body.is_whole() {
             break;
         }
     }
-    Ok(())
-}
-
-/// Tells the gateway, which may have had enough.
-fn tell(pump: &Rc<Pump>, exchange: &Exchange, input: Input) -> Result<(), Break> {
-    pump.feed(input).map_err(|_| Break::Stopped)?;
     exchange.check()
 }
 
-/// The request as the host's own fetch gets it.
-fn init(request: &Request, signal: &AbortSignal) -> Result<JsValue, JsValue> {
-    let init = Object::new();
-    let set = |name: &str, value: &JsValue| Reflect::set(&init, &JsValue::from_str(name), value).map(drop);
-    let headers = js_sys::Array::new();
-    for (name, value) in &request.headers {
-        headers.push(&js_sys::Array::of2(&JsValue::from_str(name), &JsValue::from_str(value)).into());
+impl Round {
+    fn tell(&self, what: &str, arguments: &Array) {
+        if let Some(told) = method(&self.report, what) {
+            drop(told.apply(&self.report, arguments));
+        }
     }
-    set("method", &JsValue::from_str(request.method.name()))?;
-    set("url", &JsValue::from_str(&request.url))?;
-    set("headers", &headers)?;
-    if let Some(body) = &request.body {
-        set("body", &JsValue::from_str(body))?;
+
+    fn send(&self, signal: &AbortSignal) -> Result<JsValue, JsValue> {
+        let Some(own) = &self.own else { return send(&self.request, signal) };
+        Reflect::set(&self.request, &JsValue::from_str("signal"), signal)?;
+        own.call1(&JsValue::UNDEFINED, &self.request)
     }
-    set("signal", signal)?;
-    Ok(init.into())
 }
 
 /// The fetch of page and worker.
-fn send(request: &Request, signal: &AbortSignal) -> Result<JsValue, JsValue> {
-    let headers = web_sys::Headers::new()?;
-    for (name, value) in &request.headers {
-        headers.append(name, value)?;
-    }
-    let method = match request.method {
-        Method::Get => HttpMethod::GET,
-        Method::Post => HttpMethod::POST,
-    };
-    let mut builder = RequestBuilder::new(&request.url)
-        .method(method)
+fn send(request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue> {
+    let url = member(request, "url").and_then(|url| url.as_string()).ok_or_else(|| misuse("`url` must be a string"))?;
+    let headers = member(request, "headers").unwrap_or_else(|| Array::new().into());
+    let headers = web_sys::Headers::new_with_str_sequence_sequence(&headers)?;
+    let posts = member(request, "method").is_some_and(|method| method == "POST");
+    let mut builder = RequestBuilder::new(&url)
+        .method(if posts { Method::POST } else { Method::GET })
         .headers(Headers::from_raw(headers))
         .redirect(RequestRedirect::Manual)
         .abort_signal(Some(signal));
@@ -118,7 +141,7 @@ fn send(request: &Request, signal: &AbortSignal) -> Result<JsValue, JsValue> {
     if request_has("cache") {
         builder = builder.cache(RequestCache::NoStore);
     }
-    let built = match &request.body {
+    let built = match member(request, "body") {
         Some(body) => builder.body(body),
         None => builder.build(),
     };

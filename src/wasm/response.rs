@@ -1,26 +1,22 @@
 //! The head of a response of any class: status and header fields, by their looks.
 
 use alloc::format;
-use alloc::rc::Rc;
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::cell::RefCell;
 
-use js_sys::Object;
+use js_sys::{Array, Object};
 use wasm_bindgen::prelude::*;
 
 use super::cause::Failure;
 use super::convert::{member, method};
-use crate::io::{Cause, Headers};
+use crate::io::Cause;
 
 /// The content codings that every fetch undoes. What it hands over under another name is still coded.
 const CODINGS: [&str; 6] = ["identity", "gzip", "x-gzip", "deflate", "br", "zstd"];
 
-/// Status and header fields.
+/// Status and header fields, these as a list of pairs.
 ///
 /// # Errors
 /// A redirect that the browser hides (WHATWG Fetch §2.2.6, an opaque-redirect filtered response), and what is no response.
-pub(super) fn head(response: &JsValue) -> Result<(u16, Headers), Failure> {
+pub(super) fn head(response: &JsValue) -> Result<(u16, Array), Failure> {
     if member(response, "type").is_some_and(|kind| kind == "opaqueredirect") {
         let detail = "the browser hides where it was redirected; register the final address";
         return Err(Failure { cause: Cause::Redirect, detail: detail.into() });
@@ -29,46 +25,51 @@ pub(super) fn head(response: &JsValue) -> Result<(u16, Headers), Failure> {
     let status = status.filter(|status| (100.0..1000.0).contains(status)).map(|status| status as u16);
     let status = status.ok_or_else(|| Failure::protocol("the response has no status from 100 to 999"))?;
     let headers = fields(&member(response, "headers").unwrap_or(JsValue::UNDEFINED))?;
-    let coded = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
-    let mut codings = coded.flat_map(|(_, value)| value.split(',')).map(str::trim);
-    if let Some(coding) = codings.find(|coding| !CODINGS.iter().any(|known| coding.eq_ignore_ascii_case(known))) {
-        return Err(Failure::protocol(format!("the response has the content coding `{coding}`, which nobody here undoes")));
+    for field in headers.iter() {
+        check(&field)?;
     }
-    drop(codings);
     Ok((status, headers))
 }
 
 /// Header fields given as a Headers, a Map, a list of pairs, anything with `entries` or `forEach`, or a plain object.
-fn fields(headers: &JsValue) -> Result<Headers, Failure> {
+fn fields(headers: &JsValue) -> Result<Array, Failure> {
     if headers.is_undefined() || headers.is_null() {
-        return Ok(Headers::new());
+        return Ok(Array::new());
     }
     let unreadable = |_| Failure::protocol("the response's headers cannot be read");
     if let Some(pairs) = js_sys::try_iter(headers).map_err(unreadable)? {
-        return pairs.map(|entry| pair(&entry.map_err(unreadable)?)).collect();
+        return pairs.map(|pair| pair.map_err(unreadable)).collect();
     }
     if let Some(entries) = method(headers, "entries") {
         let entries = entries.call0(headers).map_err(unreadable)?;
         let pairs = js_sys::try_iter(&entries).map_err(unreadable)?.into_iter().flatten();
-        return pairs.map(|entry| pair(&entry.map_err(unreadable)?)).collect();
+        return pairs.map(|pair| pair.map_err(unreadable)).collect();
     }
     if let Some(for_each) = method(headers, "forEach") {
-        return each(headers, &for_each).map_err(unreadable)?.iter().map(pair).collect();
+        let list = Array::new();
+        let filled = list.clone();
+        let visit = Closure::<dyn Fn(JsValue, JsValue)>::new(move |value: JsValue, name: JsValue| {
+            filled.push(&Array::of2(&name, &value).into());
+        });
+        for_each.call1(headers, visit.as_ref()).map_err(unreadable)?;
+        return Ok(list);
     }
-    Object::entries(headers.unchecked_ref()).iter().map(|entry| pair(&entry)).collect()
+    Ok(Object::entries(headers.unchecked_ref()).unchecked_into())
 }
 
-fn each(headers: &JsValue, for_each: &js_sys::Function) -> Result<Vec<JsValue>, JsValue> {
-    let list = Rc::new(RefCell::new(Vec::new()));
-    let filled = Rc::clone(&list);
-    let visit = Closure::<dyn Fn(JsValue, JsValue)>::new(move |value: JsValue, name: JsValue| {
-        filled.borrow_mut().push(js_sys::Array::of2(&name, &value).into());
-    });
-    for_each.call1(headers, visit.as_ref())?;
-    Ok(list.take())
-}
-
-fn pair(entry: &JsValue) -> Result<(String, String), Failure> {
-    let text = |at| member(entry, at).and_then(|text| text.as_string());
-    text("0").zip(text("1")).ok_or_else(|| Failure::protocol("the response has a header that is not text"))
+/// A header field is two texts, and no content coding is left that nobody undoes.
+fn check(field: &JsValue) -> Result<(), Failure> {
+    let text = |at| member(field, at).and_then(|text| text.as_string());
+    let (name, value) =
+        text("0").zip(text("1")).ok_or_else(|| Failure::protocol("the response has a header that is not text"))?;
+    if !name.eq_ignore_ascii_case("content-encoding") {
+        return Ok(());
+    }
+    let unknown = |coding: &&str| !CODINGS.iter().any(|known| coding.eq_ignore_ascii_case(known));
+    match value.split(',').map(str::trim).find(unknown) {
+        Some(coding) => {
+            Err(Failure::protocol(format!("the response has the content coding `{coding}`, which nobody here undoes")))
+        }
+        None => Ok(()),
+    }
 }

@@ -1,7 +1,7 @@
 // A streaming reply of an agent, from its bytes to the answer for the MCP client.
 // `node tests/bench/stream.mjs [--quick]`
 import "./install.mjs";
-import { Host } from "../../pkg/node/host.mjs";
+import { Driver } from "../../pkg/lib/driver.mjs";
 import { Gateway } from "./gateway.mjs";
 import { table, timed, times } from "./measure.mjs";
 
@@ -83,7 +83,7 @@ function hosted() {
   const core = new Gateway();
   core.connect("echo", "https://echo.example/", true);
   const fetch = (_, reports) => ((report = reports), { abort() {} });
-  const host = new Host(core.core, { fetch });
+  const host = new Driver(core.core, { fetch });
   host.open(2, "stdio", (text) => (answer = text));
   let id = 0;
   const ask = (method, params) => host.message(2, JSON.stringify({ jsonrpc: "2.0", id: (id += 1), method, params }));

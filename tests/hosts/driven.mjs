@@ -1,5 +1,6 @@
 // One driver with one peer, watched from both sides: what the peer is told, and what the gateway was told.
-import { Driver } from "../../pkg/node.mjs";
+import "../../pkg/node/core.mjs";
+import { openDriver } from "../../pkg/lib/open.mjs";
 
 /** A card that any agent may show. */
 export const card = JSON.stringify({
@@ -20,9 +21,17 @@ export class Driven {
   #waiting = [];
   #next = 1;
 
-  constructor(host, config, Class = Driver) {
-    this.driver = new Class(config, host);
-    this.driver.trace(true);
+  notices = [];
+  deaths = [];
+
+  constructor(host, config, open = openDriver) {
+    this.driver = open({
+      config,
+      host,
+      onTrace: (line) => this.#note(JSON.parse(line)),
+      onNotice: (notice) => this.notices.push(notice),
+      onDead: (message) => this.deaths.push(message),
+    });
     this.driver.open(1, "test", (text) => {
       this.messages.push(text);
       for (const check of this.#waiting.splice(0)) check();
@@ -59,12 +68,17 @@ export class Driven {
 
   /** Everything the gateway was told so far about the first exchange, without its number. */
   told() {
-    for (let line; (line = this.driver.traceLine()) !== undefined; ) {
-      const { input } = JSON.parse(line);
-      if (input?.exchange !== undefined) this.#told.push(input);
-    }
     const first = this.#told[0]?.exchange;
     return this.#told.filter(({ exchange }) => exchange === first).map(({ exchange, ...input }) => input);
+  }
+
+  /** What the gateway asked of its host to say out loud. */
+  complaints() {
+    return this.notices.filter(({ event }) => event === "host_error").map(({ fields }) => fields.message);
+  }
+
+  #note({ input }) {
+    if (input?.exchange !== undefined) this.#told.push(input);
   }
 }
 

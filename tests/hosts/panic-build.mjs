@@ -15,12 +15,13 @@ cargo rustc --quiet --locked --lib --crate-type cdylib --features wasm --target 
 wasm-bindgen "$target/wasm32-unknown-unknown/debug/narrows.wasm" --target web --no-typescript --out-name narrows --out-dir "$1"
 `;
 
-/** The classes of that package. */
+/** Its class `Core`, and what opens a driver around one. */
 export async function panicking() {
   const copy = join(root, "tests/.work/panic");
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
-  for (const name of ["package.json", "node.mjs", "slim.mjs"]) cpSync(join(root, "pkg", name), join(copy, name));
+  for (const name of ["package.json", "lib", "node"]) cpSync(join(root, "pkg", name), join(copy, name), { recursive: true });
   execFileSync("bash", ["-c", script, "panic-build", join(copy, "dist")], { cwd: root, stdio: ["ignore", 2, 2] });
-  return import(pathToFileURL(join(copy, "node.mjs")));
+  const part = (name) => import(pathToFileURL(join(copy, name)));
+  return { ...(await part("node/core.mjs")), ...(await part("lib/open.mjs")), ...(await part("lib/gateway.mjs")) };
 }

@@ -5,15 +5,25 @@ import * as shipped from "../../pkg/node.mjs";
 import { card, Driven, settled } from "./driven.mjs";
 import { panicking } from "./panic-build.mjs";
 
-const { Core, Driver } = await panicking();
+const { Core, Gateway, openDriver } = await panicking();
+
+// The cores inside the drivers, as they begin their traces.
+const cores = [];
+const { trace } = Core.prototype;
+Core.prototype.trace = function (on) {
+  cores.push(this);
+  return trace.call(this, on);
+};
+/** A driver that can be told to panic. */
+const driven = (host) => Object.assign(new Driven(host, undefined, openDriver), { core: cores.at(-1) });
 const genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0 };
 const open = JSON.stringify({ type: "open", peer: 1, scope: "s" });
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const dead = { name: "Dead", message: /told to panic/ };
 
 test("the shipped package cannot be told to panic", () => {
-  for (const Class of [shipped.Core, shipped.Driver]) assert.equal(Class.prototype.panicNext, undefined);
-  for (const Class of [Core, Driver]) assert.equal(typeof Class.prototype.panicNext, "function");
+  assert.equal(shipped.Core.prototype.panicNext, undefined);
+  assert.equal(typeof Core.prototype.panicNext, "function");
 });
 
 test("a panic ends one core, and the other lives on", () => {
@@ -59,16 +69,15 @@ test("a panic inside a task ends one driver: its fetches stop, the other's go on
       return () => timers.delete(callback);
     },
   });
-  const [one, other] = [new Driven(host("one"), undefined, Driver), new Driven(host("other"), undefined, Driver)];
-  const told = [];
-  one.driver.onDead((message) => told.push(message));
+  const [one, other] = [driven(host("one")), driven(host("other"))];
+  const told = one.deaths;
   const first = one.ask("https://one.example/");
   const second = one.ask("https://two.example/");
   const third = other.ask("https://three.example/");
   await settled();
   assert.equal(release.length, 3);
   assert.equal(timers.size, 2);
-  one.driver.panicNext();
+  one.core.panicNext();
   release[0]();
   await settled();
   assert.equal(told.length, 1);
@@ -76,8 +85,8 @@ test("a panic inside a task ends one driver: its fetches stop, the other's go on
   assert.equal(one.driver.dead, told[0]);
   assert.deepEqual(aborted, ["one", "one"]);
   assert.equal(timers.size, 1);
-  assert.throws(() => one.driver.message(1, ping), dead);
-  assert.throws(() => one.driver.open(2, "s", () => {}), dead);
+  one.driver.message(1, ping);
+  assert.ok(one.driver.stopped);
   for (const answer of release) answer();
   await other.answered(third);
   assert.equal(one.answer(first) ?? one.answer(second), undefined);
@@ -88,22 +97,40 @@ test("a panic inside a task ends one driver: its fetches stop, the other's go on
 
 test("a panic while time passes or in a callback's call is contained too", () => {
   let wake;
-  const late = new Driven({ fetch: () => new Promise(() => {}), setTimer: (callback) => ((wake = callback), () => {}) }, undefined, Driver);
+  const late = driven({ fetch: () => new Promise(() => {}), setTimer: (callback) => ((wake = callback), () => {}) });
   late.ask();
-  let told = 0;
-  late.driver.onDead(() => told++);
-  late.driver.panicNext();
+  late.core.panicNext();
   wake();
-  assert.equal(told, 1);
+  assert.equal(late.deaths.length, 1);
+  wake();
   late.driver.dispose();
+  assert.equal(late.deaths.length, 1);
 
-  const driver = new Driver();
-  driver.open(1, "s", () => {
-    driver.panicNext();
-    assert.throws(() => driver.message(1, ping), dead);
+  const inside = driven({});
+  inside.driver.open(2, "s", () => {
+    inside.core.panicNext();
+    inside.driver.message(2, ping);
   });
-  driver.onDead(() => told++);
-  driver.message(1, ping);
-  assert.equal(told, 2);
-  driver.dispose();
+  inside.driver.message(2, ping);
+  assert.equal(inside.deaths.length, 1);
+});
+
+test("the calls of a gateway that died reject, its streams break, and the next gateway lives", async () => {
+  const fetch = () => new Promise(() => {});
+  const deaths = [];
+  const gateway = await Gateway.open({ host: { fetch }, onTrace: () => {}, onDead: (message) => deaths.push(message) });
+  const core = cores.at(-1);
+  const call = gateway.card({ agent: "https://agent.example/" });
+  core.panicNext();
+  const late = gateway.agents();
+  for (const each of [call, late, gateway.tools(), gateway.fetch(new Request("http://localhost/healthz"))]) {
+    await assert.rejects(each, { name: "GatewayError", code: "dead", message: /told to panic/ });
+  }
+  assert.match(gateway.dead, /told to panic/);
+  assert.deepEqual(deaths, [gateway.dead]);
+  assert.throws(() => gateway.snapshot(), { code: "dead" });
+  gateway.dispose();
+  const next = await Gateway.open({ host: { fetch } });
+  assert.equal((await next.tools()).length, 17);
+  next.dispose();
 });

@@ -3,7 +3,7 @@ import http from "node:http";
 import { test } from "node:test";
 
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
-import { Host } from "../../pkg/node/host.mjs";
+import { Driver } from "../../pkg/lib/driver.mjs";
 import { HttpServer } from "../../pkg/node/http-server.mjs";
 import { FakeCore } from "./fake-core.mjs";
 import { Command } from "./process.mjs";
@@ -239,7 +239,7 @@ test("a port that is taken is named", async (t) => {
 /** A server before a core that a test scripts. */
 async function scripted(t, react) {
   const core = new FakeCore(react);
-  const host = new Host(core, { fetch: () => assert.fail("nothing is fetched") });
+  const host = new Driver(core, { fetch: () => assert.fail("nothing is fetched") });
   const server = new HttpServer(host);
   const { port } = await server.listen(0, "127.0.0.1");
   t.after(() => server.close());

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough, Writable } from "node:stream";
 import { test } from "node:test";
 
-import { Host } from "../../pkg/node/host.mjs";
+import { Driver } from "../../pkg/lib/driver.mjs";
 import { serveStdio } from "../../pkg/node/stdio.mjs";
 import { FakeCore } from "./fake-core.mjs";
 
@@ -13,7 +13,7 @@ function served({ echo = () => [], output = new PassThrough(), messageBytes = 10
   });
   const input = new PassThrough();
   const said = [];
-  const host = new Host(core, { fetch: () => ({ abort() {} }) });
+  const host = new Driver(core, { fetch: () => ({ abort() {} }) });
   const ended = serveStdio(host, { input, output, messageBytes, signal, say: (text) => said.push(text) });
   return { core, input, output, said, ended };
 }

@@ -26,12 +26,15 @@ const use = `
   core.message(0, 1, '{"jsonrpc":"2.0","id":7,"method":"ping"}');
   console.log(JSON.parse(JSON.parse(core.output()).text).id);
   core.dispose();
-  new Driver().dispose();
+  Gateway.open().then(async (gateway) => {
+    console.log((await gateway.tools()).length);
+    gateway.dispose();
+  });
 `;
 
 test("import and require give the same ready package", () => {
-  assert.equal(run(`import init, { Core, Driver } from "narrows"; await init(); ${use}`), "7");
-  assert.equal(run(`const { Core, Driver } = require("narrows"); ${use}`, { kind: "commonjs" }), "7");
+  assert.equal(run(`import init, { Core, Gateway } from "narrows"; await init(); ${use}`), "7\n17");
+  assert.equal(run(`const { Core, Gateway } = require("narrows"); ${use}`, { kind: "commonjs" }), "7\n17");
   const same = `import { createRequire } from "node:module"; import * as a from "narrows";
     console.log(createRequire(import.meta.url)("narrows").Core === a.Core)`;
   assert.equal(run(same.replace("import.meta.url", "process.cwd() + '/x.js'")), "true");
@@ -56,7 +59,7 @@ test("conditions choose the entry", () => {
 test("the page's entry loads once, from any source, and again after a failure", () => {
   const code = `
     import { readFileSync } from "node:fs";
-    import init, { Core, Driver } from ${JSON.stringify(join(root, "pkg/web.mjs"))};
+    import init, { Core, Gateway } from ${JSON.stringify(join(root, "pkg/web.mjs"))};
     const failed = await init(new Uint8Array(8)).then(() => "loaded", () => "refused");
     const response = () => new Response(readFileSync(${JSON.stringify(wasm)}), { headers: { "content-type": "application/wasm" } });
     await Promise.all([init(response()), init(response())]);
@@ -65,7 +68,7 @@ test("the page's entry loads once, from any source, and again after a failure", 
     before.output();
     console.log(failed);
     ${use}`;
-  assert.equal(run(code), "refused\n7");
+  assert.equal(run(code), "refused\n7\n17");
 });
 
 test("the worker's entry takes a compiled module", () => {
@@ -80,19 +83,19 @@ test("the worker's entry takes a compiled module", () => {
   const code = `
     import { register } from "node:module";
     register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hooks)}));
-    const { default: init, Core, Driver } = await import("narrows");
+    const { default: init, Core, Gateway } = await import("narrows");
     await init();
     ${use}`;
-  assert.equal(run(code, { flags: ["-C", "workerd"] }), "7");
+  assert.equal(run(code, { flags: ["-C", "workerd"] }), "7\n17");
 });
 
 test("the slim entry takes the module from its caller", () => {
   const code = `
     import { readFileSync } from "node:fs";
-    import { initSync, Core, Driver } from "narrows/slim";
+    import { initSync, Core, Gateway } from "narrows/slim";
     initSync({ module: new WebAssembly.Module(readFileSync(${JSON.stringify(wasm)})) });
     ${use}`;
-  assert.equal(run(code), "7");
+  assert.equal(run(code), "7\n17");
 });
 
 test("everything the package refers to is in it", () => {

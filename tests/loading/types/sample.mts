@@ -1,7 +1,7 @@
 // A host in TypeScript: what is right compiles, and each mistake below is one.
-import init, { Core, Driver } from "narrows";
-import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output } from "narrows";
-import load, { initSync, Core as SlimCore } from "narrows/slim";
+import init, { Core, Gateway, GatewayError } from "narrows";
+import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task } from "narrows";
+import load, { initSync, Core as SlimCore, Gateway as SlimGateway } from "narrows/slim";
 
 const genesis: Genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0n };
 const config: ConfigObject = { name: "n", limits: { reply_bytes: 1, redirects: 3n }, network: { allow_private: true } };
@@ -58,13 +58,35 @@ const host: Host = {
   },
 };
 
-const driver = new Driver(config, host);
-driver.open(1, "scope", (text) => text.toUpperCase());
-driver.onNotice((notice: Notice) => notice.event);
-driver.onDead((message) => message.length);
-const pieces: string[] = driver.snapshot({ secrets: false });
-Driver.restore(config, host, pieces)[Symbol.dispose]();
-const dead: string | undefined = driver.dead;
+async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<string> {
+  using gateway = await Gateway.open({ config, host, scope: "me", onNotice: (notice: Notice) => notice.event, onTrace: (line) => line.length });
+  const [first] = await gateway.tools();
+  const { text, structured } = await gateway.send(
+    { agent: "bistro", message: "hello", parts: null },
+    { onProgress: ({ progress, total }) => progress + (total ?? 0) },
+  );
+  const task: Task | undefined = structured.task;
+  const { structured: listed } = await gateway.agents();
+  const health: "healthy" | "unhealthy" | "unknown" | undefined = listed.agents[0]?.health;
+  const own: string | undefined = (await gateway.call("connect_agent", { alias: "a", agent_url: "https://a.example" })).structured.card?.name;
+  const other: unknown = (await gateway.call("a_tool_of_tomorrow", { x: 1 })).structured["y"];
+  const response = await gateway.fetch(request);
+  const transport = gateway.transport({ scope: "other" });
+  transport.onmessage = (message) => message.id;
+  gateway.port().postMessage({ jsonrpc: "2.0", method: "ping", id: 1 });
+  const pieces: string[] = gateway.snapshot({ secrets: false });
+  (await SlimGateway.open({ snapshot: pieces })).dispose();
+  gateway.trace((line) => line.length);
+  gateway.trace();
+  return [first?.name, text, task?.status?.state, health, own, other, response.status, gateway.dead].join();
+}
+
+function wait(error: unknown): number {
+  if (!(error instanceof GatewayError)) return 0;
+  if (error.code === "timeout") return error.task_id?.length ?? 0;
+  return error.retry_after_ms ?? error.task?.artifacts?.length ?? 0;
+}
+
 const slim: Core = new SlimCore(genesis);
 
 // @ts-expect-error a seed is bytes
@@ -81,6 +103,16 @@ const badInput: Input = { type: "head", exchange: 1 };
 const badCause: Input = { type: "failed", exchange: 1, cause: "bad luck" };
 // @ts-expect-error a timer returns what cancels it
 const badTimer: Host = { setTimer: (callback: () => void) => callback() };
+// @ts-expect-error a gateway is opened
+new Gateway();
+// @ts-expect-error the tools have their own names for things
+const badCall = (gateway: Gateway) => gateway.send({ agent: "a", text: "x" });
+// @ts-expect-error an agent has a URL
+const badConnect = (gateway: Gateway) => gateway.call("connect_agent", { alias: "a" });
+// @ts-expect-error no such code
+const badCode = (error: GatewayError) => error.code === "bad_luck";
+// @ts-expect-error no such option
+const badOption = Gateway.open({ name: "x" });
 // @ts-expect-error a response has a status
 const badFetch: Host = { fetch: async () => ({ body: "x" }) };
 // @ts-expect-error a time is a number
@@ -94,4 +126,4 @@ new Core();
 // @ts-expect-error the reason is one of a few
 const badReason: Deadline = { at: 1, reason: "because" };
 
-export { start, drive, dead, slim, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
+export { start, drive, converse, wait, slim, badCall, badConnect, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };

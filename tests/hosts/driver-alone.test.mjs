@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Host } from "../../pkg/node/host.mjs";
+import { Driver } from "../../pkg/lib/driver.mjs";
 import { FakeCore } from "./fake-core.mjs";
 
 /** A network that does nothing by itself: `requests` holds what was asked, with the report to it. */
@@ -37,18 +37,18 @@ test("outputs are done in their order, whichever inputs come in meanwhile", () =
     }
     if (input.type === "message" && input.text === "inner") core.say({ type: "message", peer: 1, text: "c" });
   });
-  const host = new Host(core, {
+  const driver = new Driver(core, {
     fetch: (request) => {
       done.push(`fetch ${request.url}`);
       return { abort() {} };
     },
     onNotice: ({ event, fields }) => done.push(`notice ${event} ${fields.x}`),
   });
-  host.open(1, "stdio", (text) => {
+  driver.open(1, "stdio", (text) => {
     done.push(text);
-    if (text === "a") host.message(1, "inner");
+    if (text === "a") driver.message(1, "inner");
   });
-  host.message(1, "first");
+  driver.message(1, "first");
   assert.deepEqual(done, ["a", "fetch http://a.test/7", "notice e 1", "b", "c"]);
   assert.deepEqual(
     core.inputs.map(({ type }) => type),
@@ -60,13 +60,13 @@ test("a peer that answers each message with another one does not pile up calls",
   const core = new FakeCore((input) => {
     if (input.type === "message") core.say({ type: "message", peer: 1, text: String(Number(input.text) + 1) });
   });
-  const host = new Host(core, { fetch: () => {} });
+  const driver = new Driver(core, { fetch: () => {} });
   let last;
-  host.open(1, "stdio", (text) => {
+  driver.open(1, "stdio", (text) => {
     last = text;
-    if (text !== "20000") host.message(1, text);
+    if (text !== "20000") driver.message(1, text);
   });
-  host.message(1, "0");
+  driver.message(1, "0");
   assert.equal(last, "20000");
 });
 
@@ -76,8 +76,8 @@ test("what becomes of a fetch reaches the core, and nothing after its end or its
     if (input.type === "open") core.say(fetchOutput(1, { method: "POST", body: "{}" }), fetchOutput(2), fetchOutput(3));
     if (input.type === "head" && input.exchange === 3) core.say({ type: "abort", exchange: 3 });
   });
-  const host = new Host(core, { fetch });
-  host.open(1, "stdio", () => {});
+  const driver = new Driver(core, { fetch });
+  driver.open(1, "stdio", () => {});
   const [{ report, ...first }, second, third] = requests;
   assert.deepEqual(first, { method: "POST", url: "http://a.test/1", headers: [["A", "b"]], body: "{}", aborted: false });
   report.head(200, [["X", "y"]]);
@@ -107,20 +107,20 @@ test("one timer wakes the core at its deadline, and follows it when it moves", (
   const core = new FakeCore((input) => {
     if (input.type === "tick") core.deadline = undefined;
   });
-  const host = new Host(core, { fetch: () => {}, now: () => now });
+  const driver = new Driver(core, { fetch: () => {}, now: () => now });
   const pass = (ms) => {
     now += ms;
     t.mock.timers.tick(ms);
   };
   core.deadline = 1500;
-  host.open(1, "stdio", () => {});
+  driver.open(1, "stdio", () => {});
   pass(400);
   core.deadline = 2000; // put off
-  host.message(1, "x");
+  driver.message(1, "x");
   pass(300);
   assert.equal(core.told("tick").length, 0);
   core.deadline = 1750; // brought forward
-  host.message(1, "x");
+  driver.message(1, "x");
   pass(50);
   assert.deepEqual(
     core.told("tick").map((tick) => tick.now),
@@ -129,7 +129,7 @@ test("one timer wakes the core at its deadline, and follows it when it moves", (
   pass(10_000);
   assert.equal(core.told("tick").length, 1);
   core.deadline = now + 2 ** 40; // further than a timer reaches: not at once
-  host.message(1, "x");
+  driver.message(1, "x");
   pass(1000);
   assert.equal(core.told("tick").length, 1);
 });
@@ -141,8 +141,8 @@ test("a deadline that is not met by its tick is asked for again", (t) => {
     if (input.type === "tick" && core.told("tick").length === 2) core.deadline = undefined;
   });
   core.deadline = 10;
-  const host = new Host(core, { fetch: () => {}, now: () => now });
-  host.open(1, "stdio", () => {});
+  const driver = new Driver(core, { fetch: () => {}, now: () => now });
+  driver.open(1, "stdio", () => {});
   now = 9; // the timer is early by one
   t.mock.timers.tick(10);
   now = 10;
@@ -163,13 +163,13 @@ test("a writer that throws costs its message, not the rest", () => {
         { type: "message", peer: 2, text: "good" },
       );
   });
-  const host = new Host(core, { fetch: () => {}, onNotice: (notice) => notices.push(notice) });
+  const driver = new Driver(core, { fetch: () => {}, onNotice: (notice) => notices.push(notice) });
   const got = [];
-  host.open(1, "a", () => {
+  driver.open(1, "a", () => {
     throw new Error("no room");
   });
-  host.open(2, "b", (text) => got.push(text));
-  host.message(1, "x");
+  driver.open(2, "b", (text) => got.push(text));
+  driver.message(1, "x");
   assert.deepEqual(got, ["good"]);
   assert.deepEqual(notices, [{ level: "error", event: "host_error", fields: { message: "no room" } }]);
 });
@@ -180,11 +180,11 @@ test("an input that the core refuses is told in the log, and the next one is tak
     if (input.text === "bad") throw new Error("peer 1 is not open");
     if (input.text === "good") core.say({ type: "message", peer: 1, text: "yes" });
   });
-  const host = new Host(core, { fetch: () => {}, onNotice: ({ fields }) => notices.push(fields.message) });
+  const driver = new Driver(core, { fetch: () => {}, onNotice: ({ fields }) => notices.push(fields.message) });
   const got = [];
-  host.open(1, "a", (text) => got.push(text));
-  host.message(1, "bad");
-  host.message(1, "good");
+  driver.open(1, "a", (text) => got.push(text));
+  driver.message(1, "bad");
+  driver.message(1, "good");
   assert.deepEqual([got, notices], [["yes"], ["peer 1 is not open"]]);
 });
 
@@ -200,10 +200,10 @@ test("when the core breaks everything stops and is said once", (t) => {
     }
   });
   core.deadline = 10 ** 9;
-  const host = new Host(core, { fetch, onDeath: (message) => deaths.push(message) });
-  host.open(1, "a", () => {});
-  host.message(1, "x");
-  host.message(1, "x");
+  const driver = new Driver(core, { fetch, onDeath: (message) => deaths.push(message) });
+  driver.open(1, "a", () => {});
+  driver.message(1, "x");
+  driver.message(1, "x");
   requests[0].report.head(200, []);
   t.mock.timers.tick(2 ** 31);
   assert.deepEqual(deaths, ["panicked at the disco"]);
@@ -225,9 +225,9 @@ test("stopping closes peers, aborts what runs, and lets the last requests end", 
         text: "too late",
       });
   });
-  const host = new Host(core, { fetch });
-  host.open(1, "a", () => assert.fail("a peer that left was written to"));
-  const stopped = host.stop(60_000);
+  const driver = new Driver(core, { fetch });
+  driver.open(1, "a", () => assert.fail("a peer that left was written to"));
+  const stopped = driver.stop(60_000);
   assert.deepEqual(
     requests.map(({ aborted }) => aborted),
     [true, true, false],
@@ -237,7 +237,7 @@ test("stopping closes peers, aborts what runs, and lets the last requests end", 
   requests[2].report.end();
   await stopped;
   assert.ok(core.freed);
-  host.message(1, "after the end"); // is nothing
+  driver.message(1, "after the end"); // is nothing
 });
 
 test("last requests that do not end are given up", async () => {
@@ -245,19 +245,19 @@ test("last requests that do not end are given up", async () => {
   const core = new FakeCore((input) => {
     if (input.type === "closed") core.say(fetchOutput(3));
   });
-  const host = new Host(core, { fetch });
-  host.open(1, "a", () => {});
-  await host.stop(5);
+  const driver = new Driver(core, { fetch });
+  driver.open(1, "a", () => {});
+  await driver.stop(5);
   assert.ok(requests[0].aborted && core.freed);
 });
 
 test("trace lines are handed on as they come, and only if asked for", () => {
   const lines = [];
-  const traced = new Host(new FakeCore(), { fetch: () => {}, onTrace: (line) => lines.push(JSON.parse(line).input) });
+  const traced = new Driver(new FakeCore(), { fetch: () => {}, onTrace: (line) => lines.push(JSON.parse(line).input) });
   traced.open(1, "a", () => {});
   traced.message(1, "x");
   assert.deepEqual(lines, ["open", "message"]);
   const core = new FakeCore();
-  new Host(core, { fetch: () => {} }).open(1, "a", () => {});
+  new Driver(core, { fetch: () => {} }).open(1, "a", () => {});
   assert.equal(core.tracing, false);
 });

@@ -1,9 +1,9 @@
-/** The longest time that a Node timer can wait; beyond it, it would fire at once. */
+import { monotonic, startTimer } from "./host.mjs";
+
+/** The longest timer: a longer one fires at once (WHATWG HTML §8.6, a signed 32-bit number of milliseconds). */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const TICK = '{"type":"tick"}';
-
-const monotonic = () => Math.floor(performance.now());
 
 /**
  * Drives a core: does what it asks for, in order, and tells it what happened.
@@ -11,10 +11,12 @@ const monotonic = () => Math.floor(performance.now());
  * Everything happens between two entries of the event loop: an input goes in, all outputs are done, one timer is set
  * for the next deadline. The core sees no clock and no network but through this class.
  */
-export class Host {
+export class Driver {
   #core;
   #fetch;
+  #close;
   #now;
+  #setTimer;
   #onNotice;
   #onTrace;
   #onDeath;
@@ -26,32 +28,55 @@ export class Host {
   #idle = [];
   #pumping = false;
   #stopped = false;
-  #timer;
-  #wake_at;
+  #wake;
 
   /**
-   * @param {object} core a `Core`, which belongs to this host from here on
+   * @param {object} core a `Core`, which belongs to this driver from here on
    * @param {object} options
    * @param {(request: object, report: object) => { abort(): void }} options.fetch as `HttpClient.fetch`
-   * @param {() => number} [options.now] whole milliseconds that never step back
+   * @param {() => void} [options.close] lets go of what `fetch` keeps
+   * @param {() => number | bigint} [options.now] milliseconds that never step back
+   * @param {(callback: () => void, ms: number) => () => void} [options.setTimer] calls back once, and returns what cancels it
    * @param {(notice: { level: string, event: string, fields: object }) => void} [options.onNotice]
    * @param {(line: string) => void} [options.onTrace] takes the lines of the trace; without it none is written
    * @param {(message: string) => void} [options.onDeath] the core broke: nothing goes in or out any more
    */
-  constructor(core, { fetch, now = monotonic, onNotice = () => {}, onTrace, onDeath = () => {} }) {
+  constructor(core, { fetch, close, now = monotonic, setTimer = startTimer, onNotice = () => {}, onTrace, onDeath }) {
     this.#core = core;
     this.#fetch = fetch;
+    this.#close = close;
     this.#now = now;
+    this.#setTimer = setTimer;
     this.#onNotice = onNotice;
-    this.#onTrace = onTrace;
     this.#onDeath = onDeath;
-    if (onTrace) core.trace(true);
+    if (onTrace) this.trace(onTrace);
   }
 
-  /** An MCP client is there. @param {number} peer @param {string} scope @param {(text: string) => void} write */
-  open(peer, scope, write) {
-    this.#peers.set(peer, write);
-    this.#input({ type: "open", peer, scope });
+  /** The message of the panic that ended the core. */
+  get dead() {
+    return this.#core.dead;
+  }
+
+  /** Whether nothing goes in or out any more. */
+  get stopped() {
+    return this.#stopped;
+  }
+
+  /**
+   * An MCP client is there.
+   *
+   * @param {number} peer a number that no open peer has
+   * @param {string} scope
+   * @param {(text: string) => void} write
+   * @param {() => void} [end] the gateway ended before the client did
+   * @throws {Error} named `Misuse`
+   */
+  open(peer, scope, write, end) {
+    const text = JSON.stringify({ type: "open", peer, scope });
+    this.#enter((core, now) => {
+      core.input(now, text);
+      this.#peers.set(peer, { write, end });
+    }, true);
   }
 
   /** A message from a client. @param {number} peer @param {string} text */
@@ -75,7 +100,8 @@ export class Host {
    *
    * @param {string} method @param {string} target @param {[string, string][]} headers
    * @param {{ head(status: number, headers: [string, string][]): void, body(text: string): void, end(): void,
-   *   flush(): void }} response takes what is answered; `flush` comes when nothing more is known for now
+   *   flush(): void, gone?(): void }} response takes what is answered; `flush` comes when nothing more is known for
+   *   now, `gone` when the gateway ended before the answer did
    * @returns {number} the request's number
    */
   request(method, target, headers, response) {
@@ -105,6 +131,22 @@ export class Host {
     this.#input({ type: "stop" });
   }
 
+  /** All state, in pieces of JSON text. @param {{ secrets?: boolean }} [options] */
+  snapshot(options) {
+    return this.#core.snapshot(options);
+  }
+
+  /** Who gets the lines of the trace; undefined stops writing it. @param {(line: string) => void} [onTrace] */
+  trace(onTrace) {
+    this.#onTrace = onTrace;
+    this.#core.trace(onTrace !== undefined);
+  }
+
+  /** Ends at once: aborts what runs, and lets go of everything. */
+  dispose() {
+    if (!this.#stopped) this.#end();
+  }
+
   /**
    * Every client left: aborts what was under way, gives last requests (those that cancel tasks) a moment, and ends.
    *
@@ -131,10 +173,15 @@ export class Host {
     this.#enter((core, now) => core.input(now, text));
   }
 
-  #enter(call) {
+  #enter(call, demanding = false) {
     if (this.#stopped) return;
     try {
       call(this.#core, this.#now());
+    } catch (error) {
+      this.#fault(error, demanding);
+      return;
+    }
+    try {
       this.#pump();
     } catch (error) {
       this.#fault(error);
@@ -155,14 +202,14 @@ export class Host {
     } finally {
       this.#pumping = false;
     }
-    this.#setTimer();
+    this.#arm();
     this.#writeTrace();
   }
 
   #perform(output) {
     switch (output.type) {
       case "message":
-        this.#guarded(() => this.#peers.get(output.peer)?.(output.text));
+        this.#guarded(() => this.#peers.get(output.peer)?.write(output.text));
         break;
       case "fetch":
         this.#start(output);
@@ -191,7 +238,7 @@ export class Host {
     }
   }
 
-  #start({ exchange, method, url, headers, body }) {
+  #start({ type, exchange, ...request }) {
     const report = {
       head: (status, fields) => this.#report(exchange, { type: "head", exchange, status, headers: fields }),
       body: (bytes) => {
@@ -200,7 +247,11 @@ export class Host {
       end: () => this.#report(exchange, { type: "end", exchange }, true),
       failed: (cause, detail) => this.#report(exchange, { type: "failed", exchange, cause, detail }, true),
     };
-    this.#exchanges.set(exchange, this.#fetch({ method, url, headers, body }, report));
+    try {
+      this.#exchanges.set(exchange, this.#fetch(request, report));
+    } catch (error) {
+      this.#input({ type: "failed", exchange, cause: "other", detail: String(error?.message ?? error) });
+    }
   }
 
   #report(exchange, input, last = false) {
@@ -213,7 +264,7 @@ export class Host {
   #abort(exchange) {
     const running = this.#exchanges.get(exchange);
     this.#exchanges.delete(exchange);
-    running?.abort();
+    if (running) this.#guarded(() => running.abort());
     this.#settle();
   }
 
@@ -221,18 +272,47 @@ export class Host {
     if (this.#exchanges.size === 0) for (const settled of this.#idle.splice(0)) settled();
   }
 
-  #setTimer() {
+  /** Sets the timer to the core's next deadline, where it changed. */
+  #arm() {
     const text = this.#core.timeout();
     const at = text === undefined ? undefined : JSON.parse(text).at;
-    if (at === this.#wake_at) return;
-    clearTimeout(this.#timer);
-    this.#wake_at = at;
+    if (at === this.#wake?.at) return;
+    this.#disarm();
     if (at === undefined) return;
-    const delay_ms = Math.min(Math.max(at - this.#now(), 0), MAX_DELAY_MS);
-    this.#timer = setTimeout(() => {
-      this.#wake_at = undefined;
+    const wake = { at, cancel: undefined };
+    this.#wake = wake;
+    this.#setWake(wake, this.#setTimer);
+  }
+
+  #setWake(wake, setTimer) {
+    const delay_ms = Math.min(Math.max(wake.at - Number(this.#now()), 0), MAX_DELAY_MS);
+    let returned = false;
+    const fire = () => {
+      if (this.#wake !== wake) return;
+      if (!returned && Number(this.#now()) < wake.at) {
+        // A timer that calls back at once, before its time, would do so for ever.
+        this.#complain(new Error("setTimer called back before its time"));
+        this.#setWake(wake, startTimer);
+        return;
+      }
+      this.#wake = undefined;
       this.#enter((core, now) => core.input(now, TICK));
-    }, delay_ms);
+    };
+    let cancel;
+    try {
+      cancel = setTimer(fire, delay_ms);
+    } catch (error) {
+      this.#complain(error);
+      cancel = startTimer(fire, delay_ms);
+    }
+    returned = true;
+    wake.cancel ??= cancel;
+  }
+
+  #disarm() {
+    const cancel = this.#wake?.cancel;
+    this.#wake = undefined;
+    if (cancel) this.#guarded(cancel);
   }
 
   #writeTrace() {
@@ -242,7 +322,7 @@ export class Host {
     }
   }
 
-  /** What a host's own function throws is worth a line in the log and nothing more. */
+  /** What somebody's own function throws is worth a line in the log and nothing more. */
   #guarded(call) {
     try {
       call();
@@ -252,14 +332,16 @@ export class Host {
   }
 
   /** Either the core refused an input, which changed nothing, or it broke, which ends it. */
-  #fault(error) {
+  #fault(error, demanding = false) {
     const { dead } = this.#core;
     if (dead === undefined) {
+      if (demanding) throw error;
       this.#complain(error);
       return;
     }
     this.#end();
-    this.#onDeath(dead);
+    this.#guarded(() => this.#onDeath?.(dead));
+    if (demanding) throw error;
   }
 
   #complain(error) {
@@ -272,9 +354,10 @@ export class Host {
 
   #end() {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    for (const running of this.#exchanges.values()) running.abort();
+    this.#disarm();
+    for (const running of this.#exchanges.values()) this.#guarded(() => running.abort());
     this.#exchanges.clear();
+    const [peers, responses] = [[...this.#peers.values()], [...this.#responses.values()]];
     this.#peers.clear();
     this.#responses.clear();
     try {
@@ -282,5 +365,8 @@ export class Host {
     } catch {
       // A core that broke while it was borrowed cannot be freed.
     }
+    for (const { end } of peers) this.#guarded(() => end?.());
+    for (const response of responses) this.#guarded(() => response.gone?.());
+    this.#guarded(() => this.#close?.());
   }
 }

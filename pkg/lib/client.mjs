@@ -1,0 +1,72 @@
+import { GatewayError } from "./error.mjs";
+
+/** What every request carries in its `_meta` (MCP 2026-07-28, which has no handshake). */
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "narrows", version: "0" },
+};
+
+/** JSON-RPC 2.0 §5.1 */
+const INVALID_PARAMS = -32602;
+
+/** The gateway's own MCP client, for calls that are made by method. */
+export class Client {
+  #send;
+  #waiting = new Map();
+  #next = 1;
+
+  /** @param {(text: string) => void} send */
+  constructor(send) {
+    this.#send = send;
+  }
+
+  /**
+   * Asks, and gives the result.
+   *
+   * @param {string} method
+   * @param {object} params
+   * @param {{ signal?: AbortSignal, onProgress?: (progress: object) => void }} [options]
+   * @returns {Promise<object>} rejects with a GatewayError, or with the signal's reason
+   */
+  request(method, params, { signal, onProgress } = {}) {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const id = this.#next;
+      const _meta = onProgress ? { ...META, progressToken: id } : META;
+      const text = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
+      this.#next += 1;
+      const aborted = () => {
+        this.#waiting.delete(id);
+        this.#send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, _meta: META } }));
+        reject(signal.reason);
+      };
+      const settle = (done) => (value) => {
+        this.#waiting.delete(id);
+        signal?.removeEventListener("abort", aborted);
+        done(value);
+      };
+      this.#waiting.set(id, { resolve: settle(resolve), reject: settle(reject), onProgress });
+      signal?.addEventListener("abort", aborted, { once: true });
+      this.#send(text);
+    });
+  }
+
+  /** A message from the gateway. @param {string} text */
+  take(text) {
+    const { id, method, params, result, error } = JSON.parse(text);
+    if (method === "notifications/progress") {
+      const { progressToken, progress, total, message } = params;
+      this.#waiting.get(progressToken)?.onProgress?.({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
+      return;
+    }
+    const waiting = method === undefined ? this.#waiting.get(id) : undefined;
+    if (error) waiting?.reject(new GatewayError(error.code === INVALID_PARAMS ? "invalid_argument" : "internal", error.message));
+    else waiting?.resolve(result);
+  }
+
+  /** No answer will come any more. @param {GatewayError} error */
+  end(error) {
+    for (const { reject } of [...this.#waiting.values()]) reject(error);
+  }
+}

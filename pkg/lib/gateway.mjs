@@ -1,0 +1,165 @@
+import { Client } from "./client.mjs";
+import { GatewayError } from "./error.mjs";
+import { openDriver } from "./open.mjs";
+import { respond } from "./serving.mjs";
+import { Transport, openPort } from "./transport.mjs";
+
+/** The scope of calls and connections that name none. */
+const SCOPE = "local";
+
+/** The methods that stand for a tool each. */
+const SHORTHANDS = {
+  agents: "list_agents",
+  broadcast: "broadcast_message",
+  callerCard: "view_caller_card",
+  cancel: "cancel_task",
+  card: "get_agent_card",
+  clearHistory: "clear_history",
+  connect: "connect_agent",
+  createCallerCard: "create_caller_card",
+  disconnect: "disconnect_agent",
+  discover: "discover_agents",
+  history: "get_history",
+  inbox: "check_inbox",
+  ping: "ping_agent",
+  readInbox: "read_inbox",
+  removeCallerCard: "remove_caller_card",
+  send: "send_message",
+  task: "get_task",
+};
+
+/**
+ * A gateway in this program: a core, a driver and a host around it, and an MCP client of its own. `index.d.ts` has the
+ * words for its users.
+ *
+ * What differs between Node, page and worker is in `platform`: `load` makes the module ready, `defaults` are merged
+ * under the configuration, `connect` gives the fetch where it is not the global one.
+ */
+export class Gateway {
+  static platform = {};
+
+  #driver;
+  #client;
+  #scope;
+  #peers = 0;
+
+  static async open(options = {}) {
+    await this.platform.load?.();
+    return new this(options);
+  }
+
+  constructor({ scope = SCOPE, ...options }) {
+    this.#driver = openDriver(options, this.constructor.platform);
+    this.#scope = scope;
+    this.fetch = this.fetch.bind(this);
+    try {
+      const take = (text) => this.#client.take(text);
+      const connection = this.#connect(scope, take, () => this.#client.end(this.#ended()));
+      this.#client = new Client((text) => connection.send(text));
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  get dead() {
+    return this.#driver.dead;
+  }
+
+  async tools(options) {
+    const tools = [];
+    let cursor;
+    do {
+      const page = await this.#request("tools/list", cursor === undefined ? {} : { cursor }, options);
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return tools;
+  }
+
+  async call(name, args = {}, options) {
+    const result = await this.#request("tools/call", { name, arguments: args }, options);
+    if (result.isError) throw GatewayError.ofResult(result);
+    const { content, structuredContent } = result;
+    return { text: content[0]?.text ?? "", structured: structuredContent, content };
+  }
+
+  async fetch(request) {
+    this.#alive();
+    return respond(this.#driver, request, () => this.#ended());
+  }
+
+  transport({ scope = this.#scope } = {}) {
+    this.#alive();
+    return new Transport((write, end) => this.#connect(scope, write, end));
+  }
+
+  port({ scope = this.#scope } = {}) {
+    this.#alive();
+    return openPort((write, end) => this.#connect(scope, write, end));
+  }
+
+  snapshot(options) {
+    this.#alive();
+    return this.#demand(() => this.#driver.snapshot(options));
+  }
+
+  trace(onTrace) {
+    this.#alive();
+    this.#demand(() => this.#driver.trace(onTrace));
+  }
+
+  dispose() {
+    this.#driver.dispose();
+  }
+
+  async #request(method, params, options) {
+    this.#alive();
+    return this.#client.request(method, params, options);
+  }
+
+  /** A connection of an MCP client, numbered like no other. */
+  #connect(scope, write, end) {
+    const peer = (this.#peers += 1);
+    this.#demand(() => this.#driver.open(peer, scope, write, end));
+    let open = true;
+    return {
+      send: (text) => {
+        if (open) this.#driver.message(peer, text);
+      },
+      close: () => {
+        if (open) this.#driver.close(peer);
+        open = false;
+      },
+    };
+  }
+
+  #demand(call) {
+    try {
+      return call();
+    } catch (error) {
+      throw GatewayError.of(error);
+    }
+  }
+
+  #alive() {
+    if (this.#driver.stopped) throw this.#ended();
+  }
+
+  #ended() {
+    const { dead } = this;
+    if (dead === undefined) return new GatewayError("disposed", "this gateway was disposed; open a new one");
+    return new GatewayError("dead", `a fault in Narrows ended this gateway; open a new one (${dead})`);
+  }
+}
+
+for (const [method, tool] of Object.entries(SHORTHANDS)) {
+  Object.defineProperty(Gateway.prototype, method, {
+    value(args, options) {
+      return this.call(tool, args, options);
+    },
+    configurable: true,
+    writable: true,
+  });
+}
+if (Symbol.dispose) Gateway.prototype[Symbol.dispose] = Gateway.prototype.dispose;

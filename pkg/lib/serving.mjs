@@ -1,0 +1,106 @@
+/** A reader that is this far behind is let go; what it missed of a session it can ask for again. */
+const BEHIND_BYTES = 16 << 20;
+
+/** Responses that have no body (WHATWG Fetch §2.2.3, a null body status). */
+const BODILESS = new Set([101, 204, 205, 304]);
+
+/**
+ * Answers a Request with a Response. Every check and every answer is the core's.
+ *
+ * @param {import("./driver.mjs").Driver} driver
+ * @param {Request} request
+ * @param {() => Error} ended why there is no answer when the gateway ends before it
+ * @returns {Promise<Response>}
+ */
+export function respond(driver, request, ended) {
+  return new Promise((resolve, reject) => {
+    const { pathname, search, host } = new URL(request.url);
+    const headers = [...request.headers];
+    if (!request.headers.has("host")) headers.push(["host", host]);
+    const reply = new Reply({ resolve, reject, ended, leave: () => driver.requestGone(number) });
+    const number = driver.request(request.method, pathname + search, headers, reply);
+    if (request.signal?.aborted) return reply.fail(request.signal.reason);
+    request.signal?.addEventListener("abort", () => reply.fail(request.signal.reason), { once: true });
+    hand(request, reply, (bytes) => driver.requestBody(number, bytes)).then(
+      () => driver.requestEnd(number),
+      (error) => reply.fail(error),
+    );
+  });
+}
+
+/** Hands the body over, as long as somebody wants it. */
+async function hand(request, reply, take) {
+  if (request.body === undefined && request.method !== "GET" && request.method !== "HEAD") {
+    take(await request.arrayBuffer()); // an engine whose requests have no streams
+    return;
+  }
+  if (!request.body) return;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    if (reply.complete) return reader.cancel();
+    take(value);
+  }
+}
+
+/** A response on its way: a complete one in one piece, a stream as it comes. */
+class Reply {
+  complete = false;
+  #outcome;
+  #head;
+  #text = "";
+  #stream;
+
+  constructor(outcome) {
+    this.#outcome = outcome;
+  }
+
+  head(status, headers) {
+    this.#head = { status, headers };
+  }
+
+  body(text) {
+    if (!this.#stream) {
+      this.#text += text;
+      return;
+    }
+    this.#stream.enqueue(new TextEncoder().encode(text));
+    if (this.#stream.desiredSize < -BEHIND_BYTES) this.fail(new Error("the reader is too far behind"));
+  }
+
+  flush() {
+    if (this.#stream || this.complete) return;
+    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 1 });
+    const cancel = () => this.#leave();
+    const body = new ReadableStream({ start: (stream) => (this.#stream = stream), cancel }, strategy);
+    this.#outcome.resolve(new Response(body, this.#head));
+    if (this.#text) this.body(this.#text);
+  }
+
+  end() {
+    if (this.complete) return;
+    this.complete = true;
+    if (this.#stream) return this.#stream.close();
+    const empty = this.#text === "" || BODILESS.has(this.#head.status);
+    this.#outcome.resolve(new Response(empty ? null : new TextEncoder().encode(this.#text), this.#head));
+  }
+
+  /** The gateway ended. */
+  gone() {
+    this.fail(this.#outcome.ended());
+  }
+
+  /** Whoever asked left, or cannot be answered. */
+  fail(error) {
+    if (this.complete) return;
+    this.#leave();
+    if (this.#stream) this.#stream.error(error);
+    else this.#outcome.reject(error);
+  }
+
+  #leave() {
+    this.complete = true;
+    this.#outcome.leave();
+  }
+}

@@ -1,0 +1,71 @@
+import type { Id } from "./core.js";
+
+/** The bounds, by name. Bytes unless the name says otherwise. */
+export type LimitName =
+  | "reply_bytes"
+  | "card_bytes"
+  | "event_bytes"
+  | "stream_bytes"
+  | "artifact_bytes"
+  | "json_depth"
+  | "message_bytes"
+  | "calls_per_peer"
+  | "agents_per_scope"
+  | "header_bytes"
+  | "redirects"
+  | "cards_by_url"
+  | "request_bytes"
+  | "incoming_bytes"
+  | "requests"
+  | "sessions"
+  | "session_event_bytes";
+
+/** The configuration. What is absent has its default; every fault is named in the Error named `ConfigError`. */
+export interface ConfigObject {
+  /** the server's name in MCP */
+  readonly name?: string;
+  /** the server's version in MCP */
+  readonly version?: string;
+  /** the deadline of a send that names none */
+  readonly poll_timeout_seconds?: number;
+  /** the deadline of a send that starts as a stream and names none */
+  readonly stream_timeout_seconds?: number;
+  /** the rate of agents that name none: a bucket of `burst` that refills at `rps` a second */
+  readonly rate_limit?: { readonly rps: number; readonly burst: Id };
+  /** what is kept of the sends to an agent: how many, and how many code points of a text */
+  readonly history?: { readonly depth?: Id; readonly max_entry_length?: Id };
+  /** how long an inbox entry lives */
+  readonly inbox_ttl_seconds?: number;
+  /** the directory that discover_agents asks by default */
+  readonly directory?: { readonly url?: string };
+  /** the names of the tools that are offered, all where it is absent */
+  readonly tools?: readonly string[];
+  /** agents that are connected in every new scope */
+  readonly external_agents?: readonly ExternalAgent[];
+  /** consecutive failures that make an agent unhealthy, 0 for never */
+  readonly health?: { readonly failure_threshold?: Id };
+  /** which addresses may be called: loopback and private ones too, or of those the named hosts alone */
+  readonly network?: { readonly allow_private?: boolean; readonly allowed_hosts?: readonly string[] };
+  /**
+   * who may ask over HTTP: whether only this machine can reach the server, which host names it answers to beside
+   * loopback ones, and the pages of which origins may use it
+   */
+  readonly server?: {
+    readonly loopback?: boolean;
+    readonly hosts?: readonly string[];
+    readonly cors_origins?: readonly string[];
+  };
+  /** bearer tokens, and the principal that each stands for; without any, everybody may ask */
+  readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string }[] };
+  /** the bounds that differ from their defaults */
+  readonly limits?: { readonly [name in LimitName]?: Id };
+}
+
+/** An agent that is connected without a call. */
+export interface ExternalAgent {
+  /** its alias */
+  readonly name: string;
+  readonly url: string;
+  /** the header fields of its requests */
+  readonly headers?: { readonly [name: string]: string };
+}

@@ -1,0 +1,118 @@
+/// <reference lib="esnext.disposable" />
+import type { ConfigObject } from "./config.js";
+
+/** A time in milliseconds. Numbers lose their fraction. */
+export type Milliseconds = number | bigint;
+
+/** A whole number from 0 to 2^53 - 1. */
+export type Id = number | bigint;
+
+/** What a gateway is born with. */
+export interface Genesis {
+  /** 32 random bytes. The same seed gives the same ids. */
+  seed: Uint8Array;
+  /** the time on a clock that never goes back */
+  now: Milliseconds;
+  /** the wall-clock time at that moment, since 1970 */
+  unixMs: Milliseconds;
+}
+
+/** A header field: name and value. */
+export type Header = [name: string, value: string];
+
+/** Why a fetch failed. */
+export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "redirect" | "protocol" | "other";
+
+/** What happened, as `Core.input` takes it in JSON. */
+export type Input =
+  | { type: "open"; peer: number; scope: string }
+  | { type: "message"; peer: number; text: string }
+  | { type: "message_too_long"; peer: number; start: string; bytes: number }
+  | { type: "closed"; peer: number }
+  | { type: "head"; exchange: number; status: number; headers: Header[] }
+  | { type: "body"; exchange: number; text: string }
+  | { type: "body"; exchange: number; base64: string }
+  | { type: "end"; exchange: number }
+  | { type: "failed"; exchange: number; cause: Cause; detail?: string }
+  | { type: "request"; request: number; method: string; target: string; headers: Header[] }
+  | { type: "request_body"; request: number; text: string }
+  | { type: "request_body"; request: number; base64: string }
+  | { type: "request_end"; request: number }
+  | { type: "request_gone"; request: number }
+  | { type: "stop" }
+  | { type: "tick" };
+
+/** A structured event for logs, metrics and traces, without secrets. */
+export interface Notice {
+  type: "notice";
+  level: "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+  event: string;
+  fields: { [name: string]: unknown };
+}
+
+/** A request to be made: redirects not followed, no cookies, no cache, nothing repeated. */
+export interface FetchOutput {
+  type: "fetch";
+  exchange: number;
+  method: "GET" | "POST";
+  url: string;
+  headers: Header[];
+  body?: string;
+}
+
+/** What to do, in order, as `Core.output` gives it in JSON. */
+export type Output =
+  | { type: "message"; peer: number; text: string }
+  | FetchOutput
+  | { type: "abort"; exchange: number }
+  | { type: "response_head"; request: number; status: number; headers: Header[] }
+  | { type: "response_body"; request: number; text: string }
+  | { type: "response_end"; request: number }
+  | Notice;
+
+/** When to come back at the latest, as `Core.timeout` gives it in JSON. */
+export interface Deadline {
+  at: number;
+  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive";
+}
+
+/** Whether a snapshot holds credentials: for the host's own storage true, the default; to hand on false. */
+export interface SnapshotOptions {
+  secrets?: boolean;
+}
+
+/** The names of the Errors thrown here. */
+export type ErrorName = "Misuse" | "ConfigError" | "RestoreError" | "Dead" | "Disposed";
+
+/** The gateway without a host: a state machine that says what to do and does nothing itself. */
+export class Core {
+  /** Throws an Error named `Misuse` for the genesis, `ConfigError` for the configuration. */
+  constructor(genesis: Genesis, config?: ConfigObject);
+  /** Continues from the pieces of a snapshot, in any order. Throws an Error named `RestoreError` for what it cannot read. */
+  static restore(genesis: Genesis, config: ConfigObject | undefined, pieces: readonly string[]): Core;
+  /** Takes in what happened: the JSON text of an {@link Input}. Throws an Error named `Misuse`; then nothing changed. */
+  input(now: Milliseconds, json: string): void;
+  /** The input `message`, without an envelope. */
+  message(now: Milliseconds, peer: Id, text: string): void;
+  /** The input `body`, without an envelope. The bytes are copied. */
+  body(now: Milliseconds, exchange: Id, bytes: ArrayBufferView | ArrayBuffer): void;
+  /** The input `request_body`, without an envelope. The bytes are copied. */
+  requestBody(now: Milliseconds, request: Id, bytes: ArrayBufferView | ArrayBuffer): void;
+  /** The JSON text of the next {@link Output}, or undefined when there is nothing to do. */
+  output(): string | undefined;
+  /** The JSON text of a {@link Deadline}, or undefined when only inputs matter. */
+  timeout(): string | undefined;
+  /** All state, in pieces of JSON text under 1 MiB each. */
+  snapshot(options?: SnapshotOptions): string[];
+  /** Starts or stops writing the trace. */
+  trace(on: boolean): void;
+  /** The next line of the trace: JSON text with placeholders for secrets. */
+  traceLine(): string | undefined;
+  /** The message of the panic that ended this object. */
+  readonly dead: string | undefined;
+  /** Lets go of everything. Later calls throw an Error named `Disposed`. Twice is fine. */
+  dispose(): void;
+  /** The same as {@link dispose}. */
+  free(): void;
+  [Symbol.dispose](): void;
+}

@@ -1,0 +1,220 @@
+import type { ConfigObject } from "./config.js";
+import type { Notice, SnapshotOptions } from "./core.js";
+import type { Host, Signal } from "./host.js";
+import type { Answer, ToolArguments, ToolName, ToolResults } from "./tools.js";
+
+/** How a gateway is opened. Everything may be left out. */
+export interface GatewayOptions {
+  /** the configuration; see {@link ConfigObject} */
+  readonly config?: ConfigObject;
+  /** functions that replace the platform's own: its fetch, clocks, chance and timers */
+  readonly host?: Host;
+  /**
+   * whose agents, conversations and inbox the gateway's own calls use, `local` by default; connections that name no
+   * scope of their own share it
+   */
+  readonly scope?: string;
+  /** the pieces of a {@link Gateway.snapshot}, in any order: the gateway goes on where that one was */
+  readonly snapshot?: readonly string[];
+  /**
+   * takes the gateway's notices: structured events for logs and metrics, without secrets. An event named `host_error`
+   * tells of a function of the embedder's that threw; without this listener it goes to the console.
+   */
+  onNotice?(notice: Notice): void;
+  /** takes the lines of the trace, from the birth of the gateway on: JSON text that replays, without secrets */
+  onTrace?(line: string): void;
+  /** is told, once, that a fault in Narrows ended this gateway; others live on */
+  onDead?(message: string): void;
+}
+
+/** How a call is made. */
+export interface CallOptions {
+  /** ends the call early: it is cancelled, its agent told, and the promise rejects with the signal's reason */
+  readonly signal?: Signal;
+  /** takes the reports of a call that goes on: states of the task, pieces of its artifacts */
+  onProgress?(progress: Progress): void;
+}
+
+/** How far a call is. */
+export interface Progress {
+  /** rises with each report */
+  readonly progress: number;
+  /** where it ends, if that is known */
+  readonly total?: number;
+  /** words for people */
+  readonly message?: string;
+}
+
+/** A tool as MCP lists it. */
+export interface ToolDefinition {
+  readonly name: ToolName;
+  readonly title: string;
+  /** when to use it, written for a model */
+  readonly description: string;
+  /** the JSON Schema of its arguments */
+  readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: unknown };
+  /** the JSON Schema of its structured content, errors included */
+  readonly outputSchema: { readonly type: "object"; readonly [keyword: string]: unknown };
+  readonly annotations: {
+    readonly title?: string;
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+}
+
+/** The scope of a connection. */
+export interface ConnectionOptions {
+  /** clients that name the same scope share agents, conversations and inbox; the gateway's own scope by default */
+  readonly scope?: string;
+}
+
+/** An in-process MCP connection: what `Client.connect` of the official TypeScript SDK takes, 1.x and 2.x alike. */
+export interface Transport {
+  start(): Promise<void>;
+  send(message: object, options?: unknown): Promise<void>;
+  close(): Promise<void>;
+  onmessage?: ((message: any, extra?: any) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+}
+
+/** A Request of the platform, or anything that looks like one. */
+export type IncomingRequest = typeof globalThis extends { Request: { prototype: infer Own } } ? Own : RequestLike;
+
+/** The platform's Response. */
+export type OutgoingResponse = typeof globalThis extends { Response: { prototype: infer Own } } ? Own : ResponseLike;
+
+/** The platform's MessagePort. */
+export type Port = typeof globalThis extends { MessagePort: { prototype: infer Own } } ? Own : PortLike;
+
+interface RequestLike {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Iterable<[string, string]> & { has(name: string): boolean };
+  readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: any }>; cancel(): Promise<unknown> } } | null;
+  readonly signal?: Signal;
+}
+
+interface ResponseLike {
+  readonly status: number;
+  readonly headers: Iterable<[string, string]> & { get(name: string): string | null };
+  readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: any }>; cancel(): Promise<unknown> } } | null;
+  text(): Promise<string>;
+  json(): Promise<any>;
+}
+
+interface PortLike {
+  postMessage(message: unknown): void;
+  onmessage: ((event: any) => void) | null;
+  close(): void;
+}
+
+/**
+ * A gateway in this program. It shares nothing with any other.
+ *
+ * ```ts
+ * using gateway = await Gateway.open();
+ * await gateway.connect({ alias: "bistro", agent_url: "https://agent.example.com" });
+ * const { text } = await gateway.send({ agent: "bistro", message: "What is for dinner?" });
+ * ```
+ *
+ * Each tool has a method; its arguments and results have the tool's own names. All of them reject with a
+ * {@link GatewayError} that carries the tool's `code`.
+ */
+export class Gateway {
+  private constructor();
+
+  /**
+   * Opens a gateway. In a page it loads the module first.
+   *
+   * In Node requests go out through `node:http` with a check of the address that they reach; in a page and a worker
+   * through the global fetch. A worker reaches no private addresses unless `network.allow_private` says so.
+   *
+   * @throws a {@link GatewayError}: `config` names every fault of the configuration, `restore` what is wrong with the
+   * snapshot, `misuse` what is wrong with the host or the scope
+   */
+  static open(options?: GatewayOptions): Promise<Gateway>;
+
+  /** The tools, as MCP lists them: what a model is told about them. */
+  tools(options?: CallOptions): Promise<ToolDefinition[]>;
+
+  /** Calls a tool by its name: one of those below, or any other that {@link tools} lists. */
+  call<Name extends ToolName | (string & {})>(
+    name: Name,
+    args?: Name extends ToolName ? ToolArguments[Name] : object,
+    options?: CallOptions,
+  ): Promise<Answer<Name extends ToolName ? ToolResults[Name] : { readonly [field: string]: unknown }>>;
+
+  /** `connect_agent`: gives an agent an alias, with the headers that it wants and the rate that it bears. */
+  connect(args: ToolArguments["connect_agent"], options?: CallOptions): Promise<Answer<ToolResults["connect_agent"]>>;
+  /** `disconnect_agent`: forgets an agent, its conversation and its inbox, and ends its calls. */
+  disconnect(args: ToolArguments["disconnect_agent"], options?: CallOptions): Promise<Answer<ToolResults["disconnect_agent"]>>;
+  /** `list_agents`: the connected agents and how they are. */
+  agents(args?: ToolArguments["list_agents"], options?: CallOptions): Promise<Answer<ToolResults["list_agents"]>>;
+  /** `get_agent_card`: an agent's card, fetched now, with every field. */
+  card(args: ToolArguments["get_agent_card"], options?: CallOptions): Promise<Answer<ToolResults["get_agent_card"]>>;
+  /** `ping_agent`: whether an agent can be reached. That it cannot is a result and no error. */
+  ping(args: ToolArguments["ping_agent"], options?: CallOptions): Promise<Answer<ToolResults["ping_agent"]>>;
+
+  /** `send_message`: sends a message and waits for the answer; `text` of the result is what the agent said. */
+  send(args: ToolArguments["send_message"], options?: CallOptions): Promise<Answer<ToolResults["send_message"]>>;
+  /** `broadcast_message`: one message to up to 20 agents. Rejects only if every one of them failed. */
+  broadcast(args: ToolArguments["broadcast_message"], options?: CallOptions): Promise<Answer<ToolResults["broadcast_message"]>>;
+  /** `get_task`: a task as it is now. */
+  task(args: ToolArguments["get_task"], options?: CallOptions): Promise<Answer<ToolResults["get_task"]>>;
+  /** `cancel_task`: calls a task off. */
+  cancel(args: ToolArguments["cancel_task"], options?: CallOptions): Promise<Answer<ToolResults["cancel_task"]>>;
+  /** `check_inbox`: what became of sends made with `async`. Takes nothing out. */
+  inbox(args?: ToolArguments["check_inbox"], options?: CallOptions): Promise<Answer<ToolResults["check_inbox"]>>;
+  /** `read_inbox`: takes outcomes out, each of them once. */
+  readInbox(args: ToolArguments["read_inbox"], options?: CallOptions): Promise<Answer<ToolResults["read_inbox"]>>;
+  /** `get_history`: what was said to an agent, and what it answered. */
+  history(args: ToolArguments["get_history"], options?: CallOptions): Promise<Answer<ToolResults["get_history"]>>;
+  /** `clear_history`: forgets that. */
+  clearHistory(args: ToolArguments["clear_history"], options?: CallOptions): Promise<Answer<ToolResults["clear_history"]>>;
+  /** `discover_agents`: asks a directory for agents. */
+  discover(args?: ToolArguments["discover_agents"], options?: CallOptions): Promise<Answer<ToolResults["discover_agents"]>>;
+  /** `create_caller_card`: says who is calling, with every later send. */
+  createCallerCard(args: ToolArguments["create_caller_card"], options?: CallOptions): Promise<Answer<ToolResults["create_caller_card"]>>;
+  /** `view_caller_card`: what is said about the caller. */
+  callerCard(args?: ToolArguments["view_caller_card"], options?: CallOptions): Promise<Answer<ToolResults["view_caller_card"]>>;
+  /** `remove_caller_card`: says nothing any more. */
+  removeCallerCard(args?: ToolArguments["remove_caller_card"], options?: CallOptions): Promise<Answer<ToolResults["remove_caller_card"]>>;
+
+  /**
+   * Answers an HTTP request: MCP at `/mcp` for clients of both eras, and `/healthz`. The body streams. It may be handed
+   * on as it is: `{ fetch: gateway.fetch }`.
+   *
+   * Who may ask is configured: `server.loopback` (true by default, but not in a worker: only loopback names are served),
+   * `server.hosts`, `server.cors_origins`, `auth.tokens`. Set `server.loopback` to false where others can reach it, and
+   * `network.allow_private` to false with it.
+   */
+  fetch(request: IncomingRequest): Promise<OutgoingResponse>;
+
+  /** A connection for the official SDK's `Client`: `await client.connect(gateway.transport())`. Each serves one client. */
+  transport(options?: ConnectionOptions): Transport;
+
+  /**
+   * A connection as a MessagePort, to be sent to a frame or a worker: one JSON-RPC message in each `postMessage`, as an
+   * object or as text. Closing the port ends the connection where the platform tells of it.
+   */
+  port(options?: ConnectionOptions): Port;
+
+  /** All state, in pieces of JSON text under 1 MiB each. It holds credentials unless `secrets` is false. */
+  snapshot(options?: SnapshotOptions): string[];
+
+  /**
+   * Who gets the lines of the trace from now on; undefined stops it. Only a trace that was asked for when the gateway was
+   * opened replays from the beginning.
+   */
+  trace(onTrace?: (line: string) => void): void;
+
+  /** The message of the fault that ended this gateway. */
+  readonly dead: string | undefined;
+
+  /** Aborts every request, ends every connection and lets go of everything. Calls that run reject. Twice is fine. */
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
