@@ -1,7 +1,7 @@
 /* tslint:disable */
 /* eslint-disable */
 
-import type { ConfigObject, Genesis, Host, Notice, SnapshotOptions } from "../index.js";
+import type { ConfigObject, Genesis, HostRequest, SnapshotOptions } from "../index.js";
 
 
 
@@ -99,90 +99,25 @@ export class Core {
 }
 
 /**
- * A gateway with a host around it: the fetch, clock and timers of the page or worker, or replaced ones.
+ * A request under way. Redirects are not followed, no cookies are kept, nothing is repeated.
  */
-export class Driver {
+export class Fetch {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * A peer left: it gets nothing more.
+     * Aborts the request and cancels its body. Nothing more is told.
+     */
+    abort(): void;
+    /**
+     * Starts a request `{method, url, headers, body?}`, with the global fetch or with `own`, which gets the same object
+     * with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
+     * `body(bytes)` any number of times, then `end()`; or `failed(cause, detail)` at any point. Nothing is told before
+     * this returns.
      *
      * # Errors
-     * `Misuse`, `Dead` or `Disposed`.
+     * `Misuse` where `own` is no function.
      */
-    close(peer: number | bigint): void;
-    /**
-     * Aborts every fetch, cancels the timer and lets go of everything; later calls throw an Error named `Disposed`.
-     * Twice is fine.
-     */
-    dispose(): void;
-    /**
-     * One JSON-RPC message from a peer.
-     *
-     * # Errors
-     * `Misuse`, `Dead` or `Disposed`.
-     */
-    message(peer: number | bigint, text: string): void;
-    /**
-     * A running gateway without peers.
-     *
-     * # Errors
-     * `ConfigError` naming every fault of the configuration, `Misuse` for the host's functions.
-     */
-    constructor(config?: ConfigObject, host?: Host);
-    /**
-     * Who is told, once, that a panic ended this gateway.
-     *
-     * # Errors
-     * `Misuse` where it is no function.
-     */
-    onDead(callback?: (message: string) => void): void;
-    /**
-     * Who gets the gateway's notices; `undefined` for nobody.
-     *
-     * # Errors
-     * `Misuse` where it is no function.
-     */
-    onNotice(callback?: (notice: Notice) => void): void;
-    /**
-     * An MCP client is there; `on_message` gets what the gateway says to it.
-     *
-     * # Errors
-     * `Misuse`, `Dead` or `Disposed`.
-     */
-    open(peer: number | bigint, scope: string, onMessage: (text: string) => void): void;
-    /**
-     * Continues from the pieces of a `snapshot`, in any order.
-     *
-     * # Errors
-     * As the constructor; `RestoreError` for a piece that is unreadable or of another version.
-     */
-    static restore(config: ConfigObject | undefined, host: Host | undefined, pieces: readonly string[]): Driver;
-    /**
-     * All state, in pieces of JSON text under 1 MiB each. They hold credentials unless `secrets` is false.
-     *
-     * # Errors
-     * `Dead` or `Disposed`.
-     */
-    snapshot(options?: SnapshotOptions): string[];
-    /**
-     * The next line of the trace, as JSON text with placeholders for secrets.
-     *
-     * # Errors
-     * `Dead` or `Disposed`.
-     */
-    traceLine(): string | undefined;
-    /**
-     * Starts or stops writing the trace.
-     *
-     * # Errors
-     * `Dead` or `Disposed`.
-     */
-    trace(on: boolean): void;
-    /**
-     * The panic message, where a panic ended this object.
-     */
-    readonly dead: string | undefined;
+    constructor(request: object, report: object, own?: (request: HostRequest) => unknown);
 }
 
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
@@ -190,7 +125,7 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_core_free: (a: number, b: number) => void;
-    readonly __wbg_driver_free: (a: number, b: number) => void;
+    readonly __wbg_fetch_free: (a: number, b: number) => void;
     readonly core_body: (a: number, b: any, c: any, d: any) => [number, number];
     readonly core_dead: (a: number) => [number, number];
     readonly core_dispose: (a: number) => void;
@@ -204,21 +139,11 @@ export interface InitOutput {
     readonly core_timeout: (a: number) => [number, number, number];
     readonly core_trace: (a: number, b: number) => [number, number];
     readonly core_traceLine: (a: number) => [number, number, number, number];
-    readonly driver_close: (a: number, b: any) => [number, number];
-    readonly driver_dead: (a: number) => [number, number];
-    readonly driver_dispose: (a: number) => void;
-    readonly driver_message: (a: number, b: any, c: any) => [number, number];
-    readonly driver_new: (a: any, b: any) => [number, number, number];
-    readonly driver_onDead: (a: number, b: any) => [number, number];
-    readonly driver_onNotice: (a: number, b: any) => [number, number];
-    readonly driver_open: (a: number, b: any, c: any, d: any) => [number, number];
-    readonly driver_restore: (a: any, b: any, c: any) => [number, number, number];
-    readonly driver_snapshot: (a: number, b: any) => [number, number, number, number];
-    readonly driver_trace: (a: number, b: number) => [number, number];
-    readonly driver_traceLine: (a: number) => [number, number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77: (a: number, b: number, c: any, d: any) => void;
+    readonly fetch_abort: (a: number) => void;
+    readonly fetch_new: (a: any, b: any, c: any) => [number, number, number];
+    readonly wasm_bindgen__convert__closures_____invoke__h680915733b8d278b: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f: (a: number, b: number) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_exn_store: (a: number) => void;

@@ -213,198 +213,48 @@ export class Core {
 if (Symbol.dispose) Core.prototype[Symbol.dispose] = Core.prototype.free;
 
 /**
- * A gateway with a host around it: the fetch, clock and timers of the page or worker, or replaced ones.
+ * A request under way. Redirects are not followed, no cookies are kept, nothing is repeated.
  */
-export class Driver {
-    static __wrap(ptr) {
-        const obj = Object.create(Driver.prototype);
-        obj.__wbg_ptr = ptr;
-        DriverFinalization.register(obj, obj.__wbg_ptr, obj);
-        return obj;
-    }
+export class Fetch {
     __destroy_into_raw() {
         const ptr = this.__wbg_ptr;
         this.__wbg_ptr = 0;
-        DriverFinalization.unregister(this);
+        FetchFinalization.unregister(this);
         return ptr;
     }
     free() {
         const ptr = this.__destroy_into_raw();
-        wasm.__wbg_driver_free(ptr, 0);
+        wasm.__wbg_fetch_free(ptr, 0);
     }
     /**
-     * A peer left: it gets nothing more.
+     * Aborts the request and cancels its body. Nothing more is told.
+     */
+    abort() {
+        wasm.fetch_abort(this.__wbg_ptr);
+    }
+    /**
+     * Starts a request `{method, url, headers, body?}`, with the global fetch or with `own`, which gets the same object
+     * with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
+     * `body(bytes)` any number of times, then `end()`; or `failed(cause, detail)` at any point. Nothing is told before
+     * this returns.
      *
      * # Errors
-     * `Misuse`, `Dead` or `Disposed`.
-     * @param {number | bigint} peer
+     * `Misuse` where `own` is no function.
+     * @param {object} request
+     * @param {object} report
+     * @param {(request: HostRequest) => unknown} [own]
      */
-    close(peer) {
-        const ret = wasm.driver_close(this.__wbg_ptr, peer);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
-        }
-    }
-    /**
-     * The panic message, where a panic ended this object.
-     * @returns {string | undefined}
-     */
-    get dead() {
-        const ret = wasm.driver_dead(this.__wbg_ptr);
-        let v1;
-        if (ret[0] !== 0) {
-            v1 = getStringFromWasm0(ret[0], ret[1]);
-            wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
-        }
-        return v1;
-    }
-    /**
-     * Aborts every fetch, cancels the timer and lets go of everything; later calls throw an Error named `Disposed`.
-     * Twice is fine.
-     */
-    dispose() {
-        wasm.driver_dispose(this.__wbg_ptr);
-    }
-    /**
-     * One JSON-RPC message from a peer.
-     *
-     * # Errors
-     * `Misuse`, `Dead` or `Disposed`.
-     * @param {number | bigint} peer
-     * @param {string} text
-     */
-    message(peer, text) {
-        const ret = wasm.driver_message(this.__wbg_ptr, peer, text);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
-        }
-    }
-    /**
-     * A running gateway without peers.
-     *
-     * # Errors
-     * `ConfigError` naming every fault of the configuration, `Misuse` for the host's functions.
-     * @param {ConfigObject} [config]
-     * @param {Host} [host]
-     */
-    constructor(config, host) {
-        const ret = wasm.driver_new(config, host);
+    constructor(request, report, own) {
+        const ret = wasm.fetch_new(request, report, own);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
         this.__wbg_ptr = ret[0];
-        DriverFinalization.register(this, this.__wbg_ptr, this);
+        FetchFinalization.register(this, this.__wbg_ptr, this);
         return this;
     }
-    /**
-     * Who is told, once, that a panic ended this gateway.
-     *
-     * # Errors
-     * `Misuse` where it is no function.
-     * @param {(message: string) => void} [callback]
-     */
-    onDead(callback) {
-        const ret = wasm.driver_onDead(this.__wbg_ptr, callback);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
-        }
-    }
-    /**
-     * Who gets the gateway's notices; `undefined` for nobody.
-     *
-     * # Errors
-     * `Misuse` where it is no function.
-     * @param {(notice: Notice) => void} [callback]
-     */
-    onNotice(callback) {
-        const ret = wasm.driver_onNotice(this.__wbg_ptr, callback);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
-        }
-    }
-    /**
-     * An MCP client is there; `on_message` gets what the gateway says to it.
-     *
-     * # Errors
-     * `Misuse`, `Dead` or `Disposed`.
-     * @param {number | bigint} peer
-     * @param {string} scope
-     * @param {(text: string) => void} onMessage
-     */
-    open(peer, scope, onMessage) {
-        const ret = wasm.driver_open(this.__wbg_ptr, peer, scope, onMessage);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
-        }
-    }
-    /**
-     * Continues from the pieces of a `snapshot`, in any order.
-     *
-     * # Errors
-     * As the constructor; `RestoreError` for a piece that is unreadable or of another version.
-     * @param {ConfigObject | undefined} config
-     * @param {Host | undefined} host
-     * @param {readonly string[]} pieces
-     * @returns {Driver}
-     */
-    static restore(config, host, pieces) {
-        const ret = wasm.driver_restore(config, host, pieces);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return Driver.__wrap(ret[0]);
-    }
-    /**
-     * All state, in pieces of JSON text under 1 MiB each. They hold credentials unless `secrets` is false.
-     *
-     * # Errors
-     * `Dead` or `Disposed`.
-     * @param {SnapshotOptions} [options]
-     * @returns {string[]}
-     */
-    snapshot(options) {
-        const ret = wasm.driver_snapshot(this.__wbg_ptr, options);
-        if (ret[3]) {
-            throw takeFromExternrefTable0(ret[2]);
-        }
-        var v1 = getArrayJsValueFromWasm0(ret[0], ret[1]);
-        wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
-        return v1;
-    }
-    /**
-     * The next line of the trace, as JSON text with placeholders for secrets.
-     *
-     * # Errors
-     * `Dead` or `Disposed`.
-     * @returns {string | undefined}
-     */
-    traceLine() {
-        const ret = wasm.driver_traceLine(this.__wbg_ptr);
-        if (ret[3]) {
-            throw takeFromExternrefTable0(ret[2]);
-        }
-        let v1;
-        if (ret[0] !== 0) {
-            v1 = getStringFromWasm0(ret[0], ret[1]);
-            wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
-        }
-        return v1;
-    }
-    /**
-     * Starts or stops writing the trace.
-     *
-     * # Errors
-     * `Dead` or `Disposed`.
-     * @param {boolean} on
-     */
-    trace(on) {
-        const ret = wasm.driver_trace(this.__wbg_ptr, on);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
-        }
-    }
 }
-if (Symbol.dispose) Driver.prototype[Symbol.dispose] = Driver.prototype.free;
+if (Symbol.dispose) Fetch.prototype[Symbol.dispose] = Fetch.prototype.free;
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
@@ -475,17 +325,14 @@ function __wbg_get_imports() {
         __wbg_abort_f78b99d80248bacb: function(arg0) {
             arg0.abort();
         },
-        __wbg_append_1938ed58fb5613b8: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
-            arg0.append(getStringFromWasm0(arg1, arg2), getStringFromWasm0(arg3, arg4));
+        __wbg_apply_a910804df6e1e433: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = arg0.apply(arg1, arg2);
+            return ret;
         }, arguments); },
         __wbg_asyncIterator_a6ee5b0e4aee2db8: function() {
             const ret = Symbol.asyncIterator;
             return ret;
         },
-        __wbg_call_1875a20c43a36133: function() { return handleError(function (arg0, arg1, arg2, arg3) {
-            const ret = arg0.call(arg1, arg2, arg3);
-            return ret;
-        }, arguments); },
         __wbg_call_187d372bd5fdd4aa: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
@@ -493,9 +340,6 @@ function __wbg_get_imports() {
         __wbg_call_6137034ef55c9d0f: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.call(arg1);
             return ret;
-        }, arguments); },
-        __wbg_clearTimeout_27fd8694f93b3411: function() { return handleError(function (arg0) {
-            clearTimeout(arg0);
         }, arguments); },
         __wbg_done_b41a1d26cdb37fb6: function(arg0) {
             const ret = arg0.done;
@@ -509,9 +353,6 @@ function __wbg_get_imports() {
             const ret = Object.entries(arg0);
             return ret;
         },
-        __wbg_error_1b23eed53e313a14: function() { return handleError(function (arg0, arg1, arg2) {
-            console.error(getStringFromWasm0(arg0, arg1), arg2);
-        }, arguments); },
         __wbg_fetch_f2102a7f1c6472f7: function() { return handleError(function (arg0) {
             const ret = fetch(arg0);
             return ret;
@@ -522,10 +363,6 @@ function __wbg_get_imports() {
         },
         __wbg_getPrototypeOf_4e7d85b5bf38d546: function() { return handleError(function (arg0) {
             const ret = Reflect.getPrototypeOf(arg0);
-            return ret;
-        }, arguments); },
-        __wbg_getRandomValues_81a13067ebe4597d: function() { return handleError(function (arg0) {
-            const ret = crypto.getRandomValues(arg0);
             return ret;
         }, arguments); },
         __wbg_get_31af05bd4842a84f: function() { return handleError(function (arg0, arg1) {
@@ -658,12 +495,12 @@ function __wbg_get_imports() {
             const ret = new Array();
             return ret;
         },
-        __wbg_new_with_byte_offset_and_length_2f5d7fc2a828b74d: function(arg0, arg1, arg2) {
-            const ret = new Uint8Array(arg0, arg1 >>> 0, arg2 >>> 0);
+        __wbg_new_from_slice_9a868026ffa4208a: function(arg0, arg1) {
+            const ret = new Uint8Array(getArrayU8FromWasm0(arg0, arg1));
             return ret;
         },
-        __wbg_new_with_length_3da0ad195f6f63ba: function(arg0) {
-            const ret = new Uint8Array(arg0 >>> 0);
+        __wbg_new_with_byte_offset_and_length_2f5d7fc2a828b74d: function(arg0, arg1, arg2) {
+            const ret = new Uint8Array(arg0, arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
         __wbg_new_with_str_2d1292ac88699448: function() { return handleError(function (arg0, arg1) {
@@ -674,6 +511,10 @@ function __wbg_get_imports() {
             const ret = new Request(getStringFromWasm0(arg0, arg1), arg2);
             return ret;
         }, arguments); },
+        __wbg_new_with_str_sequence_sequence_636450f3f5527166: function() { return handleError(function (arg0) {
+            const ret = new Headers(arg0);
+            return ret;
+        }, arguments); },
         __wbg_next_33784799010f1bbe: function(arg0) {
             const ret = arg0.next;
             return ret;
@@ -682,22 +523,14 @@ function __wbg_get_imports() {
             const ret = arg0.next();
             return ret;
         }, arguments); },
-        __wbg_now_aa4ccb83129e9e55: function() {
-            const ret = Date.now();
-            return ret;
-        },
-        __wbg_now_b89699bfe8055c8a: function() { return handleError(function () {
-            const ret = performance.now();
-            return ret;
-        }, arguments); },
         __wbg_of_20798cb14708764f: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        __wbg_parse_0fc53dead14b3b42: function() { return handleError(function (arg0, arg1) {
-            const ret = JSON.parse(getStringFromWasm0(arg0, arg1));
+        __wbg_of_d5dbecdc59e02e34: function(arg0) {
+            const ret = Array.of(arg0);
             return ret;
-        }, arguments); },
+        },
         __wbg_prototypesetcall_bc27214492979395: function(arg0, arg1, arg2) {
             Uint8Array.prototype.set.call(getArrayU8FromWasm0(arg0, arg1), arg2);
         },
@@ -723,10 +556,6 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32(arg0 + 4 * 1, len1, true);
             getDataViewMemory0().setInt32(arg0 + 4 * 0, ptr1, true);
         },
-        __wbg_setTimeout_b10df6ec282c5c11: function() { return handleError(function (arg0, arg1) {
-            const ret = setTimeout(arg0, arg1);
-            return ret;
-        }, arguments); },
         __wbg_set_145a351398b48c65: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = Reflect.set(arg0, arg1, arg2);
             return ret;
@@ -815,17 +644,17 @@ function __wbg_get_imports() {
         },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77);
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h680915733b8d278b);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 130, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 124, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 9, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f);
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58);
             return ret;
         },
         __wbindgen_generic_0000000000000004: function(arg0) {
@@ -859,8 +688,8 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58(arg0, arg1);
 }
 
 function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg1, arg2) {
@@ -870,8 +699,8 @@ function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h680915733b8d278b(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h680915733b8d278b(arg0, arg1, arg2, arg3);
 }
 
 
@@ -885,9 +714,9 @@ const __wbindgen_enum_RequestRedirect = ["follow", "error", "manual"];
 const CoreFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_core_free(ptr, 1));
-const DriverFinalization = (typeof FinalizationRegistry === 'undefined')
+const FetchFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
-    : new FinalizationRegistry(ptr => wasm.__wbg_driver_free(ptr, 1));
+    : new FinalizationRegistry(ptr => wasm.__wbg_fetch_free(ptr, 1));
 
 function addToExternrefTable0(obj) {
     const idx = wasm.__externref_table_alloc();

@@ -2,7 +2,7 @@
 /* eslint-disable */
 export const memory: WebAssembly.Memory;
 export const __wbg_core_free: (a: number, b: number) => void;
-export const __wbg_driver_free: (a: number, b: number) => void;
+export const __wbg_fetch_free: (a: number, b: number) => void;
 export const core_body: (a: number, b: any, c: any, d: any) => [number, number];
 export const core_dead: (a: number) => [number, number];
 export const core_dispose: (a: number) => void;
@@ -16,21 +16,11 @@ export const core_snapshot: (a: number, b: any) => [number, number, number, numb
 export const core_timeout: (a: number) => [number, number, number];
 export const core_trace: (a: number, b: number) => [number, number];
 export const core_traceLine: (a: number) => [number, number, number, number];
-export const driver_close: (a: number, b: any) => [number, number];
-export const driver_dead: (a: number) => [number, number];
-export const driver_dispose: (a: number) => void;
-export const driver_message: (a: number, b: any, c: any) => [number, number];
-export const driver_new: (a: any, b: any) => [number, number, number];
-export const driver_onDead: (a: number, b: any) => [number, number];
-export const driver_onNotice: (a: number, b: any) => [number, number];
-export const driver_open: (a: number, b: any, c: any, d: any) => [number, number];
-export const driver_restore: (a: any, b: any, c: any) => [number, number, number];
-export const driver_snapshot: (a: number, b: any) => [number, number, number, number];
-export const driver_trace: (a: number, b: number) => [number, number];
-export const driver_traceLine: (a: number) => [number, number, number, number];
-export const wasm_bindgen__convert__closures_____invoke__hdab296e63d088d77: (a: number, b: number, c: any, d: any) => void;
+export const fetch_abort: (a: number) => void;
+export const fetch_new: (a: any, b: any, c: any) => [number, number, number];
+export const wasm_bindgen__convert__closures_____invoke__h680915733b8d278b: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac: (a: number, b: number, c: any) => [number, number];
-export const wasm_bindgen__convert__closures_____invoke__ha47abe3a46ce0d9f: (a: number, b: number) => void;
+export const wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_exn_store: (a: number) => void;
