@@ -111,7 +111,8 @@ export class HttpClients {
     const session = await passing.ready;
     if (session.broken || session.ended) return;
     await this.#ask(session.scope.any(), { session, mayLeave: true });
-    if (!last || this.#chance.oneIn(2)) return;
+    // One that says nothing holds its place for half an hour.
+    if (!last || this.#chance.oneIn(50)) return;
     session.ended = true;
     const over = this.#open("DELETE", session.named);
     over.on("error", () => {});
