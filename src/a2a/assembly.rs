@@ -159,8 +159,9 @@ impl Assembly {
 
     fn status(&mut self, update: StatusUpdate) -> Result<Applied, TooLarge> {
         let foreign = self.is_foreign(update.task_id.as_deref(), update.context_id.as_deref());
+        let metadata = self.rewrites.merge(self.task.as_ref().and_then(|task| task.metadata.as_ref()), update.metadata)?;
         let task = task_of(&mut self.task, update.task_id, update.context_id);
-        self.rewrites.merge(&mut task.metadata, update.metadata)?;
+        task.metadata = metadata.or_else(|| task.metadata.take());
         if task.status.state.is_terminal() && !update.status.state.is_terminal() {
             return Ok(Applied::of(Change::Nothing, foreign));
         }
@@ -169,7 +170,7 @@ impl Assembly {
     }
 
     fn artifact(&mut self, update: ArtifactUpdate) -> Result<Applied, TooLarge> {
-        let ArtifactUpdate { task_id, context_id, artifact: new, append, last_chunk, metadata: _ } = update;
+        let ArtifactUpdate { task_id, context_id, artifact: mut new, append, last_chunk, metadata: _ } = update;
         let foreign = self.is_foreign(task_id.as_deref(), context_id.as_deref());
         let known = self.places.find(self.task.as_ref().map_or(&[], Task::artifacts), &new.artifact_id);
         let place = known.and_then(|at| self.places.get(at));
@@ -181,12 +182,16 @@ impl Assembly {
         if others + bytes > self.limit {
             return Err(TooLarge);
         }
+        // Checked before anything moves, so that a refused event leaves the task as it was.
+        if let Some(old) = known.filter(|_| append).and_then(|at| self.task.as_ref()?.artifacts().get(at)) {
+            new.metadata = self.rewrites.piece(old, &mut new)?;
+        }
         let list = task_of(&mut self.task, task_id, context_id).artifacts.get_or_insert_default();
         let at = known.unwrap_or(list.len());
         match list.get_mut(at) {
             Some(old) if append => {
                 let before = old.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
-                self.rewrites.extend(old, new)?;
+                extend(old, new);
                 let after = old.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
                 bytes = (bytes + after).saturating_sub(before);
             }
@@ -242,37 +247,38 @@ impl Rewrites {
         Ok(())
     }
 
-    /// Adds a piece to an artifact: its parts follow, what else it says counts where it says something.
-    fn extend(&mut self, old: &mut Artifact, new: Artifact) -> Result<(), TooLarge> {
-        self.merge(&mut old.metadata, new.metadata)?;
+    /// What a piece of an artifact writes anew: its members, and the metadata that both make together.
+    fn piece(&mut self, old: &Artifact, new: &mut Artifact) -> Result<Option<Json>, TooLarge> {
         if !new.extra.is_empty() {
             let bytes = |(name, value): &(String, Json)| name.len() + value.as_str().len();
             self.charge(old.extra.iter().chain(&new.extra).map(bytes).sum())?;
-            let newer = sorted(new.extra.iter().map(|(name, _)| name.as_str()));
-            old.extra.retain(|(name, _)| newer.binary_search(&name.as_str()).is_err());
-            old.extra.extend(new.extra);
         }
-        old.parts.extend(new.parts);
-        old.name = new.name.or_else(|| old.name.take());
-        old.description = new.description.or_else(|| old.description.take());
-        old.extensions = new.extensions.or_else(|| old.extensions.take());
-        Ok(())
+        self.merge(old.metadata.as_ref(), new.metadata.take())
     }
 
-    /// Newer members over older ones.
-    fn merge(&mut self, old: &mut Option<Json>, new: Option<Json>) -> Result<(), TooLarge> {
-        let Some(new) = new else { return Ok(()) };
-        let merged = match old {
-            Some(known) if *known == new => return Ok(()),
-            Some(known) => {
-                self.charge(known.as_str().len() + new.as_str().len())?;
-                merged(known, &new)
-            }
-            None => new,
-        };
-        *old = Some(merged);
-        Ok(())
+    /// Newer members over older ones; `None` where nothing changes.
+    fn merge(&mut self, old: Option<&Json>, new: Option<Json>) -> Result<Option<Json>, TooLarge> {
+        let (Some(known), Some(new)) = (old, new.as_ref()) else { return Ok(new) };
+        if known == new {
+            return Ok(None);
+        }
+        self.charge(known.as_str().len() + new.as_str().len())?;
+        Ok(Some(merged(known, new)))
     }
+}
+
+/// Adds a piece to an artifact: its parts follow, what else it says counts where it says something.
+fn extend(old: &mut Artifact, new: Artifact) {
+    old.metadata = new.metadata.or_else(|| old.metadata.take());
+    if !new.extra.is_empty() {
+        let newer = sorted(new.extra.iter().map(|(name, _)| name.as_str()));
+        old.extra.retain(|(name, _)| newer.binary_search(&name.as_str()).is_err());
+        old.extra.extend(new.extra);
+    }
+    old.parts.extend(new.parts);
+    old.name = new.name.or_else(|| old.name.take());
+    old.description = new.description.or_else(|| old.description.take());
+    old.extensions = new.extensions.or_else(|| old.extensions.take());
 }
 
 /// What an artifact counts against the limit.

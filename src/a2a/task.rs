@@ -296,6 +296,17 @@ mod tests {
     }
 
     #[test]
+    fn no_name_stands_twice_in_what_is_written() {
+        let odd = read(
+            r#"{"id":"t","contextId":true,"context_id":"c","status":7,"history":[{"role":[],"messageId":false,"message_id":"m","parts":[{"file":{"uri":"u","name":"a"},"filename":"b","url":{}}]}]}"#,
+        );
+        assert_eq!(
+            odd.to_json().as_str(),
+            r#"{"id":"t","contextId":"c","status":{"state":"TASK_STATE_UNSPECIFIED"},"history":[{"messageId":"m","role":"ROLE_UNSPECIFIED","parts":[{"url":"u","filename":"a"}]}]}"#
+        );
+    }
+
+    #[test]
     fn the_answer_is_the_status_then_the_artifacts() {
         let answer = |text: &str| read(text).readable();
         let artifacts = r#""artifacts":[{"artifactId":"a","parts":[{"text":"one "},{"text":"two"}]},{"artifactId":"b","parts":[{"data":[1]}]}]"#;

@@ -1,6 +1,7 @@
 //! Writers of compact JSON text.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Write;
 
 use super::Json;
@@ -147,9 +148,17 @@ impl Object {
         self
     }
 
-    /// Adds members that were kept.
+    /// Adds members that were kept, but for those whose name stands here already: of two members with one name every
+    /// reader takes another one (RFC 8259 §4).
     pub fn members(&mut self, list: &[(String, Json)]) -> &mut Self {
-        for (name, value) in list {
+        if list.is_empty() {
+            return self;
+        }
+        self.text.push('}');
+        let own = super::members(super::Raw(&self.text)).unwrap_or_default();
+        let fresh: Vec<&(String, Json)> = list.iter().filter(|(name, _)| !own.has(name)).collect();
+        self.text.pop();
+        for (name, value) in fresh {
             self.json(name, value);
         }
         self
@@ -230,6 +239,17 @@ mod tests {
     use super::*;
     use crate::json;
     use alloc::format;
+
+    #[test]
+    fn a_kept_member_does_not_stand_beside_one_of_its_name() {
+        let mut out = Object::new();
+        let list = ["b", "a", "é\"", "c", "b"].map(|name| (String::from(name), Json::integer(2)));
+        out.integer("a", 1).string("é\"", "x").members(&list);
+        assert_eq!(out.finish().as_str(), r#"{"a":1,"é\"":"x","b":2,"c":2,"b":2}"#);
+        let mut out = Object::new();
+        out.members(&list[..1]);
+        assert_eq!(out.finish().as_str(), r#"{"b":2}"#);
+    }
 
     #[test]
     fn what_must_be_escaped_is_at_any_place_and_nothing_else() {

@@ -192,6 +192,32 @@ fn metadata_that_changes_with_every_piece_is_bounded_too() {
 }
 
 #[test]
+fn an_event_that_is_refused_changes_nothing() {
+    let names = |n: u32| format!("{n}{}", "x".repeat(60));
+    let piece = |n: u32| {
+        let (artifact, metadata) = (r#""artifactId":"a","parts":[],"name""#, names(n));
+        let update = format!(r#"{artifact}:"{n}","{metadata}":{n},"metadata":{{"{metadata}":1}}"#);
+        format!(r#"{{"artifactUpdate":{{"taskId":"t{n}","contextId":"c{n}","append":true,"artifact":{{{update}}}}}}}"#)
+    };
+    let word = |n: u32| {
+        let status = format!(r#""status":{{"state":"working"}},"metadata":{{"{}":1}}"#, names(n));
+        format!(r#"{{"statusUpdate":{{"taskId":"t{n}","contextId":"c{n}",{status}}}}}"#)
+    };
+    for events in [&piece as &dyn Fn(u32) -> String, &word] {
+        let mut assembly = Assembly::new(300);
+        let mut known = None;
+        let refused = (0..1000).any(|n| {
+            let refused = feed(&mut assembly, &events(n)).is_err();
+            let now = assembly.task().map(Task::to_json);
+            assert!(!refused || now == known, "{now:?} was {known:?}");
+            known = now;
+            refused
+        });
+        assert!(refused, "{known:?}");
+    }
+}
+
+#[test]
 fn five_thousand_pieces_are_one_artifact() {
     let mut assembly = Assembly::new(1 << 20);
     for n in 0..5000 {
