@@ -7,17 +7,25 @@ const VALUES = { "--config": "config", "--trace": "trace", "--host": "host", "--
 const PLACEHOLDERS = { "--host": "ADDRESS", "--port": "NUMBER" };
 
 /** Options that take none. */
-const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure" };
+const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure", "--no-open": "noOpen" };
 
 /** The commands beside the one that is meant by none, with the options that they take. */
-const COMMANDS = { stdio: ["config", "trace"], serve: ["config", "trace", "host", "port", "insecure"], demo: [] };
+const COMMANDS = {
+  stdio: ["config", "trace"],
+  serve: ["config", "trace", "host", "port", "insecure"],
+  page: ["port", "noOpen"],
+  demo: [],
+};
+
+/** Options that only some commands take, with the words for those. */
+const OWNERS = { host: "narrows serve", port: "narrows serve and narrows page", insecure: "narrows serve", noOpen: "narrows page" };
 
 /**
  * Reads a command line.
  *
  * @param {string[]} words without the program's own name
- * @returns {{ command: "stdio" | "serve" | "demo", help?: true, version?: true, config?: string, trace?: string,
- *   host?: string, port?: number, insecure?: true }}
+ * @returns {{ command: "stdio" | "serve" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
+ *   host?: string, port?: number, insecure?: true, noOpen?: true }}
  * @throws {UsageError}
  */
 export function parseArguments(words) {
@@ -32,7 +40,7 @@ export function parseArguments(words) {
       parsed[VALUES[name]] = value;
     } else if (Object.hasOwn(SWITCHES, word)) {
       parsed[SWITCHES[word]] = true;
-    } else if ((word === "demo" || word === "serve") && parsed.command === undefined) {
+    } else if (word !== "stdio" && Object.hasOwn(COMMANDS, word) && parsed.command === undefined) {
       parsed.command = word;
     } else {
       throw new UsageError(`Unknown argument ${JSON.stringify(word)}: see narrows --help.`);
@@ -40,10 +48,11 @@ export function parseArguments(words) {
   }
   parsed.command ??= "stdio";
   if (parsed.port !== undefined) parsed.port = port(parsed.port);
-  for (const name of ["config", "trace", "host", "port", "insecure"]) {
+  for (const name of ["config", "trace", "host", "port", "insecure", "noOpen"]) {
     if (parsed[name] === undefined || COMMANDS[parsed.command].includes(name)) continue;
     if (parsed.command === "demo") throw new UsageError("The demo takes no options.");
-    throw new UsageError(`--${name} belongs to narrows serve.`);
+    const option = `--${name === "noOpen" ? "no-open" : name}`;
+    throw new UsageError(`${option} ${OWNERS[name] ? `belongs to ${OWNERS[name]}` : "is none of narrows page"}.`);
   }
   return parsed;
 }

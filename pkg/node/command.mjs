@@ -18,14 +18,16 @@ const HELP = `narrows: an MCP server whose tools talk to A2A agents.
 Usage
   narrows                 serve MCP over stdio, for a host such as Claude Desktop, Cursor or VS Code
   narrows serve           serve MCP over HTTP, at http://127.0.0.1:4545/mcp
+  narrows page            show the demo page in a browser: all of it at work, with pretend agents
   narrows demo            show a whole conversation with an example agent, here and now
 
 Options
   --config FILE           configuration, one JSON object
   --trace FILE            write every input and output as a line of JSON (secrets left out)
   --host ADDRESS          serve: where to listen (127.0.0.1)
-  --port NUMBER           serve: the port (4545; 0 for any that is free)
+  --port NUMBER           serve, page: the port (4545, 4546; 0 for any that is free)
   --insecure              serve: let others reach it without a token
+  --no-open               page: print its address and open no browser
   -h, --help              this text
   -V, --version           the version
 
@@ -53,6 +55,7 @@ async function perform({ command, help, version, ...options }) {
   if (help) process.stdout.write(`${HELP}${mcpJson()}\n`);
   else if (version) process.stdout.write(`${packageVersion()}\n`);
   else if (command === "demo") return (await import("./demo.mjs")).runDemo(process.stdout);
+  else if (command === "page") return (await import("./page.mjs")).servePage(options);
   else if (command === "serve") return (await import("./serve-http.mjs")).serveHttp(options);
   else return (await import("./serve.mjs")).serve(options);
 }

@@ -21,11 +21,17 @@ const HEADER_BYTES = 64 << 10;
 /** Incoming HTTP: `node:http` on one side, a driver on the other. Every check and every answer is the core's. */
 export class HttpServer {
   #driver;
+  #page;
   #server;
 
-  /** @param {import("../lib/driver.mjs").Driver} driver @param {{ header_bytes?: number }} [limits] */
-  constructor(driver, { header_bytes = HEADER_BYTES } = {}) {
+  /**
+   * @param {import("../lib/driver.mjs").Driver} driver
+   * @param {{ header_bytes?: number }} [limits]
+   * @param {import("./page-files.mjs").PageFiles} [page] files that are the same for everybody and hold no secret
+   */
+  constructor(driver, { header_bytes = HEADER_BYTES } = {}, page) {
     this.#driver = driver;
+    this.#page = page;
     // A little over the core's own limit, so that it is the core that refuses.
     const options = { maxHeaderSize: header_bytes + 4096, headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS };
     this.#server = http.createServer({ ...options, connectionsCheckingInterval: 5000 });
@@ -57,6 +63,7 @@ export class HttpServer {
   }
 
   #take(request, response, go = () => {}) {
+    if (this.#page?.answer(request, response)) return;
     const answer = new Answer(response);
     const number = this.#driver.request(request.method, request.url, pairs(request.rawHeaders), answer);
     request.on("data", (bytes) => this.#driver.requestBody(number, bytes));

@@ -1,6 +1,7 @@
 import { readConfiguration } from "./configuration.mjs";
 import { driven } from "./driven.mjs";
 import { HttpServer } from "./http-server.mjs";
+import { PageFiles } from "./page-files.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
 
@@ -34,7 +35,7 @@ export async function serveHttp({ config, trace, host: name = HOST, port = PORT,
     );
   }
   const { driver, broken } = driven(configuration, { trace });
-  const server = new HttpServer(driver, configuration.limits);
+  const server = new HttpServer(driver, configuration.limits, new PageFiles({ gateway: "mcp" }));
   const told = endingSignal();
   const { address, port: actual } = await listen(server, name, port);
   welcome(addressed(onlyHere ? name : address, actual), file);
@@ -83,5 +84,5 @@ function addressed(host, port) {
 function welcome(url, { auth }) {
   const headers = auth?.tokens?.length ? { headers: { Authorization: "Bearer YOUR-TOKEN" } } : {};
   const entry = JSON.stringify({ mcpServers: { narrows: { type: "http", url, ...headers } } });
-  process.stdout.write(`narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\nTo end it: Ctrl-C.\n`);
+  process.stdout.write(`narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\nIn a browser: ${new URL("/", url)}\nTo end it: Ctrl-C.\n`);
 }

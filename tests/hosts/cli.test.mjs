@@ -27,7 +27,7 @@ async function started(t, words, environment) {
 test("--help and --version say what they should and serve nothing", async (t) => {
   const help = new Command(t, ["--help"]);
   assert.equal(await help.exit(), 0);
-  for (const word of ["narrows demo", "narrows serve", "--host", "--port", "--insecure", "--config FILE", "--trace FILE", "--version", "A2A_GATEWAY_NAME", "mcpServers"])
+  for (const word of ["narrows demo", "narrows serve", "narrows page", "--no-open", "--host", "--port", "--insecure", "--config FILE", "--trace FILE", "--version", "A2A_GATEWAY_NAME", "mcpServers"])
     assert.ok(help.stdout.includes(word), word);
   const version = new Command(t, ["--version"]);
   assert.equal(await version.exit(), 0);
@@ -44,7 +44,10 @@ test("bad usage is one sentence and exit code 2", async (t) => {
     [["--config"], /--config needs a value: --config FILE/],
     [["serve", "--port"], /--port needs a value: --port NUMBER/],
     [["serve", "--port", "65536"], /from 0 to 65535, not "65536"/],
-    [["--port", "1"], /--port belongs to narrows serve/],
+    [["--port", "1"], /--port belongs to narrows serve and narrows page/],
+    [["page", "--host", "0.0.0.0"], /--host belongs to narrows serve/],
+    [["page", "--trace", "t.jsonl"], /--trace is none of narrows page/],
+    [["serve", "--no-open"], /--no-open belongs to narrows page/],
     [["serve", "--host", "0.0.0.0"], /0\.0\.0\.0 can be reached by others.*auth\.tokens.*--insecure/],
     [["serve", "--host", "no.such.host.invalid"], /no\.such\.host\.invalid cannot be listened on/],
     [["--config=a.json", "--config", "b.json"], /given twice/],

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+
+import { PageFiles } from "./page-files.mjs";
+import { EXIT_OK, endingSignal } from "./process.mjs";
+import { UsageError } from "./usage.mjs";
+
+const HOST = "127.0.0.1";
+
+/** Where the page is by itself; where that is taken, any free port does. */
+const PORT = 4546;
+
+/** How each system opens an address. */
+const OPENERS = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] };
+
+/**
+ * Serves the demo page on loopback until the process is told to end.
+ *
+ * @param {{ port?: number, noOpen?: true }} options
+ * @returns {Promise<number>} the exit code
+ * @throws {UsageError} the port cannot be listened on
+ */
+export async function servePage({ port, noOpen = false }) {
+  const files = new PageFiles();
+  const server = createServer((request, response) => {
+    if (files.answer(request, response)) return;
+    response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" }).end("There is nothing at this path: the page is at /.\n");
+  });
+  await listen(server, port);
+  const url = `http://${HOST}:${server.address().port}/`;
+  process.stdout.write(`narrows: the page is at ${url}\nTo end it: Ctrl-C.\n`);
+  if (!noOpen) open(url);
+  const told = endingSignal();
+  await new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
+  server.close();
+  server.closeAllConnections();
+  return EXIT_OK;
+}
+
+async function listen(server, wanted) {
+  const tried = (port) =>
+    new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, HOST, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  try {
+    await tried(wanted ?? PORT);
+  } catch (error) {
+    if (error.code !== "EADDRINUSE") throw new UsageError(`${HOST} cannot be listened on: ${error.message}.`);
+    if (wanted !== undefined) throw new UsageError(`Port ${wanted} is taken, choose another with --port.`);
+    await tried(0);
+  }
+}
+
+/** Opens an address in the browser. Where there is none, the address was printed. */
+function open(url) {
+  const [command, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(command, [...args, url], { detached: true, stdio: "ignore" });
+  child.on("error", () => {});
+  child.unref();
+}

@@ -1,0 +1,72 @@
+// The page that a gateway serves: its MCP endpoint takes the place of the one in the page.
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+
+import { startAgent } from "./agent.mjs";
+import { command, launch, openPage, picture } from "./support.mjs";
+
+const address = /In a browser: (\S+)/;
+
+test("a page attached to a gateway", async (t) => {
+  const browser = await launch(t);
+  const agent = await startAgent(t);
+
+  await t.test("lists the tools of the gateway, connects, sends, streams and cancels", async (s) => {
+    const url = await command(s, ["serve", "--port", "0"], address);
+    const page = await openPage(s, browser, url);
+    await page.getByText(`Attached to the gateway at ${new URL(url).host}`).waitFor();
+    await page.locator("#tool option").nth(16).waitFor({ state: "attached" });
+    assert.equal(await page.getByRole("tab", { name: "Break things" }).count(), 0);
+    await page.getByRole("tab", { name: "Bring your own" }).click();
+    await page.getByLabel("Address of the agent").fill(agent.url);
+    await page.getByLabel("What to call it here").fill("bistro");
+    await page.getByRole("button", { name: "Connect it" }).click();
+    await page.locator(".answer", { hasText: "Connected 'bistro'" }).waitFor();
+    await page.getByLabel("message", { exact: true }).fill("What is for dinner?");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    await page.locator(".answer", { hasText: "leek and potato soup" }).waitFor();
+    await picture(page, "attached");
+    const progress = await page.evaluate(() => [...narrows.session.calls.values()].at(-1).progress);
+    assert.ok(progress.length > 1, "progress came through the stream");
+    await page.getByLabel("message", { exact: true }).fill("Plan a banquet.");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    await page.locator(".progress li").nth(1).waitFor();
+    await page.getByRole("button", { name: "Cancel the call" }).click();
+    await page.locator(".outcome", { hasText: "Given up" }).waitFor();
+    assert.deepEqual(page.complaints, []);
+  });
+
+  await t.test("asks for the token where there are tokens, and keeps it in memory", async (s) => {
+    const config = join(mkdtempSync(join(tmpdir(), "narrows-page-")), "config.json");
+    writeFileSync(config, JSON.stringify({ auth: { tokens: [{ token: "page-token-12345", principal: "ada" }] } }));
+    const url = await command(s, ["serve", "--port", "0", "--config", config], address);
+    const page = await openPage(s, browser, url);
+    await page.getByText("This gateway asks for a token.").waitFor();
+    await page.getByRole("tab", { name: "Play" }).waitFor({ state: "hidden" });
+    await picture(page, "token");
+    await page.getByRole("textbox", { name: "Token" }).fill("wrong-token-12345");
+    await page.getByRole("textbox", { name: "Token" }).press("Enter");
+    await page.getByText("This gateway asks for a token.").waitFor();
+    await page.getByRole("textbox", { name: "Token" }).fill("page-token-12345");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.locator("#tool option").nth(16).waitFor({ state: "attached" });
+    await page.getByText("This gateway asks for a token.").waitFor({ state: "hidden" });
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]));
+    assert.ok(!kept.includes("page-token"), kept);
+    await page.reload();
+    await page.getByText("This gateway asks for a token.").waitFor();
+  });
+
+  await t.test("says so when the gateway is gone", async (s) => {
+    const url = await command(s, ["serve", "--port", "0"], address);
+    const page = await openPage(s, browser, url);
+    await page.locator("#tool option").nth(16).waitFor({ state: "attached" });
+    await page.route("**/mcp", (route) => route.abort());
+    await page.getByLabel("Tool", { exact: true }).selectOption("list_agents");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    await page.getByText("The gateway cannot be reached").first().waitFor();
+  });
+});

@@ -1,0 +1,104 @@
+// An agent of one's own: the connection doctor at every step, and the connection.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { startAgent } from "./agent.mjs";
+import { launch, openPage, picture, rest, servedPage } from "./support.mjs";
+
+test("bring your own", async (t) => {
+  const browser = await launch(t);
+  const page = await openPage(t, browser, `${await servedPage(t)}#bring`);
+  await rest(page);
+
+  /** Examines an address and gives each finding as `step: state`, with the last one's words. */
+  const examine = async (url, headers = "") => {
+    await page.getByLabel("Address of the agent").fill(url);
+    await page.getByLabel("Headers, one a line").fill(headers);
+    await page.getByLabel("Address of the agent").press("Enter");
+    await page.locator(".verdict:not([data-state=running])", { hasText: /fails at|in the way|reservation/ }).waitFor();
+    await page.waitForFunction(() => !document.querySelector(".bring button.primary").disabled);
+    const items = page.locator(".findings li");
+    const steps = await items.evaluateAll((list) => list.map(({ dataset }) => `${dataset.step} ${dataset.state}`));
+    return { steps, last: steps.at(-1), text: await items.last().textContent(), all: await page.locator(".findings").textContent() };
+  };
+
+  await t.test("the address", async () => {
+    assert.equal((await examine("agent.example.com")).last, "address failed");
+    assert.equal((await examine("ftp://agent.example.com")).last, "address failed");
+    assert.equal((await examine("https://ada:secret@agent.example.com")).last, "address failed");
+  });
+
+  await t.test("nobody there", async () => {
+    const { last, text } = await examine("http://127.0.0.1:9/");
+    assert.equal(last, "reach failed");
+    assert.match(text, /Nothing answers at 127\.0\.0\.1:9/);
+  });
+
+  await t.test("CORS: not at all, and not with headers", async () => {
+    const closed = await examine((await startAgent(t, { cors: "none" })).url);
+    assert.deepEqual(closed.steps.slice(-2), ["reach ok", "cors failed"]);
+    assert.match(closed.text, /Access-Control-Allow-Origin: http:\/\/127\.0\.0\.1:\d+/);
+    await picture(page, "doctor-cors");
+    const plain = await examine((await startAgent(t, { cors: "plain" })).url);
+    assert.equal(plain.last, "preflight failed");
+    assert.match(plain.text, /Access-Control-Allow-Headers: A2A-Version, Content-Type/);
+  });
+
+  await t.test("a redirect, with the final address", async () => {
+    const target = await startAgent(t);
+    const { last, text } = await examine((await startAgent(t, { redirect: target.url })).url);
+    assert.equal(last, "redirect failed");
+    assert.ok(text.includes(`Use that address: ${target.url.replace(/\/$/, "")}`), text);
+  });
+
+  await t.test("no card, and a card of another world", async () => {
+    assert.equal((await examine((await startAgent(t, { card: () => undefined })).url)).last, "card failed");
+    const grpc = (card) => ({ ...card, supportedInterfaces: [{ url: "https://a.test", protocolBinding: "GRPC", protocolVersion: "1.0" }] });
+    const { last, text } = await examine((await startAgent(t, { card: grpc })).url);
+    assert.equal(last, "version failed");
+    assert.match(text, /It offers GRPC 1\.0/);
+    const future = (card) => ({ ...card, supportedInterfaces: [{ ...card.supportedInterfaces[0], protocolVersion: "2.0" }] });
+    assert.equal((await examine((await startAgent(t, { card: future })).url)).last, "version failed");
+  });
+
+  await t.test("credentials: none, for the card, for the questions alone", async () => {
+    const strict = await startAgent(t, { token: "t-0123456789" });
+    const without = await examine(strict.url);
+    assert.equal(without.last, "auth failed");
+    assert.match(without.text, /status 401/);
+    const half = await startAgent(t, { token: "t-0123456789", openCard: true });
+    assert.equal((await examine(half.url)).last, "endpoint failed");
+    assert.equal((await examine(half.url, "Authorization: Bearer t-0123456789")).last, "endpoint ok");
+    assert.equal((await examine(strict.url, "Authorization: Bearer t-0123456789")).last, "endpoint ok");
+  });
+
+  await t.test("headers that a browser drops", async () => {
+    const { steps, all } = await examine((await startAgent(t)).url, "Cookie: a=b\nUser-Agent: me");
+    assert.ok(steps.includes("headers warning"));
+    assert.match(all, /will not send Cookie, User-Agent/);
+    await page.getByText("It can be connected, with the reservation above.").waitFor();
+  });
+
+  await t.test("a sound agent is connected and answers; scrubbing back leaves it be", async () => {
+    const agent = await startAgent(t);
+    const { steps } = await examine(agent.url);
+    assert.ok(steps.every((step) => step.endsWith(" ok")), steps.join());
+    await picture(page, "doctor-fine");
+    await page.getByRole("button", { name: "Connect it" }).click();
+    await page.locator(".answer", { hasText: "Connected 'mine'" }).waitFor();
+    await page.locator(`[data-lane="${new URL(agent.url).origin}"]`, { hasText: "mine" }).waitFor();
+    await page.getByLabel("message", { exact: true }).fill("What is for dinner?");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    await page.locator(".answer", { hasText: "leek and potato soup" }).waitFor();
+    await rest(page);
+    await picture(page, "own-agent");
+    const asked = agent.requests.length;
+    const before = await page.evaluate(() => narrows.session.trace.lines.join("\n"));
+    await page.getByRole("slider", { name: "Scrub" }).fill("100");
+    await page.getByRole("button", { name: "10×" }).click();
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await rest(page);
+    assert.equal(await page.evaluate(() => narrows.session.trace.lines.join("\n")), before);
+    assert.equal(agent.requests.length, asked, "what it said is remembered, not asked again");
+  });
+});

@@ -1,0 +1,140 @@
+// The package's page entry in a real browser: its own fetch, clock, timers and streams, in a page and in a worker.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { startAgent } from "./agent.mjs";
+import { launch, serveFolder } from "./support.mjs";
+
+test("the page entry in Chromium", async (t) => {
+  const browser = await launch(t);
+  const page = await browser.newPage();
+  await page.goto(`${await serveFolder(t)}blank`);
+  const agent = await startAgent(t);
+
+  await t.test("sends, streams, is asked back and answers", async () => {
+    const seen = await page.evaluate(async (url) => {
+      const { Gateway } = await import("/pkg/web.mjs");
+      const gateway = await Gateway.open({ config: { name: "page" } });
+      const tools = await gateway.tools();
+      const connected = await gateway.connect({ alias: "bistro", agent_url: url });
+      const progress = [];
+      const menu = await gateway.send({ agent: "bistro", message: "What is for dinner?" }, { onProgress: ({ message }) => progress.push(message) });
+      const asked = await gateway.send({ agent: "bistro", message: "Book a table." });
+      const booked = await gateway.send({ agent: "bistro", message: "Four, at eight." });
+      gateway.dispose();
+      return { tools: tools.length, streaming: connected.card.streaming, menu: menu.text, asked: asked.task.status.state, booked: booked.text, progress };
+    }, agent.url);
+    assert.deepEqual([seen.tools, seen.streaming, seen.asked], [17, true, "TASK_STATE_INPUT_REQUIRED"]);
+    assert.match(seen.menu, /Tonight there is leek and potato soup, mushroom risotto and a plum tart\./);
+    assert.match(seen.booked, /A table is booked: Four, at eight\./);
+    assert.ok(seen.progress.some((text) => text.includes("mushroom risotto")), seen.progress.join("\n"));
+  });
+
+  await t.test("a call that is given up cancels the task at the agent, and only that", async () => {
+    const before = agent.requests.length;
+    const reason = await page.evaluate(async (url) => {
+      const { Gateway } = await import("/pkg/web.mjs");
+      globalThis.banquet = await Gateway.open();
+      await banquet.connect({ alias: "bistro", agent_url: url });
+      const giveUp = new AbortController();
+      let reports = 0;
+      const onProgress = () => (reports += 1) === 3 && giveUp.abort(new Error("no longer hungry"));
+      return banquet.send({ agent: "bistro", message: "Plan a banquet." }, { signal: giveUp.signal, onProgress }).catch((error) => error.message);
+    }, agent.url);
+    assert.equal(reason, "no longer hungry");
+    const asked = () => agent.requests.slice(before).filter(({ body }) => body).map(({ body }) => JSON.parse(body).method);
+    while (asked().length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.deepEqual(asked(), ["SendStreamingMessage", "CancelTask"]);
+    const { id } = JSON.parse(agent.requests.at(-1).body).params;
+    const state = await page.evaluate(async (task_id) => {
+      const { task } = await banquet.task({ agent: "bistro", task_id });
+      banquet.dispose();
+      return task.status.state;
+    }, id);
+    assert.equal(state, "TASK_STATE_CANCELED");
+  });
+
+  await t.test("what the browser cannot reach, read or follow is an error with its code", async () => {
+    const closed = await startAgent(t, { cors: "none" });
+    const moved = await startAgent(t, { redirect: agent.url });
+    const codes = await page.evaluate(async (urls) => {
+      const { Gateway, GatewayError } = await import("/pkg/web.mjs");
+      const gateway = await Gateway.open();
+      const found = [];
+      for (const agent of urls) found.push(await gateway.send({ agent, message: "hello" }).catch((error) => [error instanceof GatewayError, error.code]));
+      gateway.dispose();
+      return found;
+    }, ["http://127.0.0.1:9/", closed.url, moved.url]);
+    assert.deepEqual(codes, [[true, "unreachable"], [true, "unreachable"], [true, "http_status"]]);
+  });
+
+  await t.test("two instances share nothing, a disposed one included", async () => {
+    const seen = await page.evaluate(async (url) => {
+      const { Gateway } = await import("/pkg/web.mjs");
+      const [one, two] = [await Gateway.open(), await Gateway.open()];
+      await one.connect({ alias: "bistro", agent_url: url });
+      const { agents } = await two.agents();
+      const running = one.send({ agent: "bistro", message: "menu" });
+      two.dispose();
+      const code = await two.agents().catch((error) => error.code);
+      const { text } = await running;
+      one.dispose();
+      return { agents, code, answered: text.includes("plum tart") };
+    }, agent.url);
+    assert.deepEqual(seen, { agents: [], code: "disposed", answered: true });
+  });
+
+  await t.test("credentials go along, and a snapshot goes on in another gateway", async () => {
+    const strict = await startAgent(t, { token: "a-secret-of-length" });
+    const booked = await page.evaluate(async (url) => {
+      const { Gateway } = await import("/pkg/web.mjs");
+      const gateway = await Gateway.open();
+      await gateway.connect({ alias: "bistro", agent_url: url, headers: { Authorization: "Bearer a-secret-of-length" } });
+      await gateway.send({ agent: "bistro", message: "Book a table." });
+      const snapshot = gateway.snapshot();
+      gateway.dispose();
+      const restored = await Gateway.open({ snapshot });
+      const { text } = await restored.send({ agent: "bistro", message: "Two, at nine." });
+      restored.dispose();
+      return text;
+    }, strict.url);
+    assert.match(booked, /A table is booked: Two, at nine\./);
+  });
+
+  await t.test("a deadline is kept by the page's own timers", async () => {
+    const code = await page.evaluate(async (url) => {
+      const { Gateway } = await import("/pkg/web.mjs");
+      const gateway = await Gateway.open();
+      const error = await gateway.send({ agent: url, message: "Plan a banquet.", poll_timeout_seconds: 0.3 }).catch((error) => error);
+      gateway.dispose();
+      return [error.code, typeof error.task_id];
+    }, agent.url);
+    assert.deepEqual(code, ["timeout", "string"]);
+  });
+
+  await t.test("the same in a worker, with a client that talks to it through a port", async () => {
+    const answers = await page.evaluate(async (url) => {
+      const source = `
+        const { Gateway } = await import(${JSON.stringify(new URL("/pkg/web.mjs", location).href)});
+        const gateway = await Gateway.open();
+        const port = gateway.port();
+        postMessage("port", [port]);
+      `;
+      const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" });
+      const port = await new Promise((resolve, reject) => {
+        worker.onmessage = ({ ports }) => resolve(ports[0]);
+        worker.onerror = ({ message }) => reject(new Error(message));
+      });
+      const waiting = new Map();
+      port.onmessage = ({ data }) => waiting.get(data.id)?.(data.result ?? data.error);
+      const ask = (id, method, params) => new Promise((resolve) => waiting.set(id, resolve) && port.postMessage({ jsonrpc: "2.0", id, method, params }));
+      const hello = await ask(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } });
+      port.postMessage({ jsonrpc: "2.0", method: "notifications/initialized" });
+      const menu = await ask(2, "tools/call", { name: "send_message", arguments: { agent: url, message: "menu" } });
+      worker.terminate();
+      return [hello.serverInfo.name, menu.content[0].text];
+    }, agent.url);
+    assert.equal(answers[0], "narrows");
+    assert.match(answers[1], /plum tart/);
+  });
+});

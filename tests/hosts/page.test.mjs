@@ -1,0 +1,96 @@
+// The demo page as the command serves it: which files, and which not. What the page does is tested in tests/browser.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { Command } from "./process.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+async function page(t) {
+  const command = new Command(t, ["page", "--no-open", "--port", "0"]);
+  const [, url] = await command.until(() => /page is at (\S+)\n/.exec(command.stdout));
+  return { command, url };
+}
+
+/** The status of a target that no URL parser has tidied up. */
+function statusOf(url, path) {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path }, (response) => resolve(response.resume().statusCode)).on("error", reject).end();
+  });
+}
+
+test("the page is served with all that its modules refer to", async (t) => {
+  const { command, url } = await page(t);
+  const index = await fetch(url);
+  assert.equal(index.headers.get("content-type"), "text/html; charset=utf-8");
+  assert.equal(index.headers.get("content-security-policy"), "frame-ancestors 'none'");
+  assert.equal(index.headers.get("x-content-type-options"), "nosniff");
+  const html = await index.text();
+  assert.match(html, /name="narrows-gateway" content=""/);
+  const seen = new Map();
+  const visit = async (address) => {
+    if (seen.has(address)) return;
+    const response = await fetch(address);
+    seen.set(address, response.status);
+    if (!address.endsWith(".mjs")) return;
+    const references = (await response.text()).matchAll(/(?:from |import\(|new URL\()"(\.{1,2}\/[^"]+)"/g);
+    for (const [, reference] of references) await visit(new URL(reference, address).href);
+  };
+  for (const [, reference] of html.matchAll(/(?:src|href)="([^":]+)"/g)) await visit(new URL(reference, url).href);
+  assert.deepEqual([...seen].filter(([, status]) => status !== 200), []);
+  assert.ok([...seen.keys()].some((address) => address.endsWith("/pkg/dist/narrows_bg.wasm")));
+  const modules = readdirSync(join(root, "www"), { recursive: true }).filter((name) => name.endsWith(".mjs"));
+  for (const name of modules) assert.ok(seen.has(`${url}${name.replaceAll("\\", "/")}`), `${name} is of no use to the page`);
+
+  const head = await fetch(url, { method: "HEAD" });
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
+  assert.equal((await fetch(url, { method: "POST" })).status, 404);
+  for (const path of ["/pkg/cli.js", "/pkg/package.json", "/pkg/node/host.mjs", "/../pkg/package.json", "/pkg/%2e%2e/README.md", "//etc/passwd"]) {
+    assert.equal(await statusOf(url, path), 404, path);
+  }
+  command.child.kill("SIGTERM");
+  assert.equal(await command.exit(), 0);
+});
+
+test("a port that is taken is said, where it was asked for", async (t) => {
+  const { url } = await page(t);
+  const second = new Command(t, ["page", "--no-open", "--port", new URL(url).port]);
+  assert.equal(await second.exit(), 2);
+  assert.match(second.stderr, /Port \d+ is taken, choose another with --port\./);
+});
+
+test("a gateway serves the page attached to itself", async (t) => {
+  const command = new Command(t, ["serve", "--port", "0"]);
+  const [, url] = await command.until(() => /In a browser: (\S+)\n/.exec(command.stdout));
+  assert.match(await (await fetch(url)).text(), /name="narrows-gateway" content="mcp"/);
+  assert.equal((await fetch(`${url}main.mjs`)).headers.get("content-type"), "text/javascript; charset=utf-8");
+  assert.equal(await (await fetch(`${url}healthz`)).text(), "ok");
+  assert.equal((await fetch(`${url}nothing`)).status, 404);
+  assert.equal((await fetch(url, { method: "POST" })).status, 404);
+});
+
+test("the packed package has the page in it, and leaves no copy behind", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "narrows-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: join(root, "pkg"), env: { ...process.env, npm_config_ignore_scripts: "false" } });
+  assert.equal(existsSync(join(root, "pkg/www")), false);
+  const [archive] = readdirSync(folder);
+  execFileSync("tar", ["-xzf", archive], { cwd: folder });
+  assert.equal(readFileSync(join(folder, "package/www/index.html"), "utf8"), readFileSync(join(root, "www/index.html"), "utf8"));
+  const child = spawn(process.execPath, [join(folder, "package/cli.js"), "page", "--no-open", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill());
+  let text = "";
+  for await (const piece of child.stdout.setEncoding("utf8")) {
+    text += piece;
+    if (text.includes("page is at")) break;
+  }
+  const [url] = /http:\S+/.exec(text);
+  assert.equal((await fetch(`${url}pkg/dist/narrows_bg.wasm`)).headers.get("content-type"), "application/wasm");
+});

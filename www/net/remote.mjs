@@ -1,0 +1,144 @@
+import { Client, REVISION } from "../sim/client.mjs";
+import { eventData } from "./events.mjs";
+
+/**
+ * A session with a gateway elsewhere, over MCP's Streamable HTTP. It looks like the session of the page, but its time is
+ * the real one: it cannot be held, and its agents' side cannot be seen from here.
+ */
+export class RemoteSession extends EventTarget {
+  speed = 1;
+  playing = true;
+  isPast = false;
+  isRemote = true;
+  known = [];
+  agents = [];
+  inbox = [];
+  /** what is wrong: a token is needed, or words about it */
+  trouble;
+  #endpoint;
+  #token;
+  #session;
+  #client;
+  #began = performance.now();
+  #running = 0;
+  #idle_at = 0;
+
+  /** @param {URL} endpoint */
+  constructor(endpoint) {
+    super();
+    this.#endpoint = endpoint;
+    this.#connect();
+    // The session is the gateway's to keep; who leaves says so.
+    addEventListener("pagehide", () => this.#leave());
+  }
+
+  get now() {
+    return this.#running > 0 ? Math.round(performance.now() - this.#began) : this.#idle_at;
+  }
+
+  get end() {
+    return this.now;
+  }
+
+  get isBusy() {
+    return this.#running > 0;
+  }
+
+  get tools() {
+    return this.#client.tools;
+  }
+
+  get calls() {
+    return this.#client.calls;
+  }
+
+  /** @param {string} token kept in memory alone */
+  authorize(token) {
+    this.#token = token;
+    this.#connect();
+  }
+
+  command(command) {
+    if (command.type === "call") return this.#changed(this.#client.call(command.tool, command.arguments));
+    if (command.type === "cancel") return this.#changed(this.#client.cancel(command.id));
+    return this.#changed(this.#client.raw(command.text));
+  }
+
+  pass() {
+    if (this.#running > 0) this.#changed();
+  }
+
+  touch() {
+    this.#changed();
+  }
+
+  #connect() {
+    this.trouble = undefined;
+    this.known = [];
+    this.#session = undefined;
+    this.#client = new Client({
+      send: (text) => this.#send(text),
+      now: () => this.now,
+      onReady: () => this.#client.call("list_agents", {}, { byUser: false }),
+    });
+    this.#client.start();
+  }
+
+  async #send(text) {
+    if (this.#running === 0) this.#began = performance.now() - this.#idle_at;
+    this.#running += 1;
+    this.known.push({ now: this.now, input: { type: "message", peer: 1, text } });
+    this.#changed();
+    try {
+      await this.#post(text);
+    } catch (error) {
+      this.#fail(`The gateway cannot be reached: ${error.message}.`);
+    } finally {
+      this.#idle_at = this.now;
+      this.#running -= 1;
+      this.#changed();
+    }
+  }
+
+  async #post(text) {
+    const response = await fetch(this.#endpoint, { method: "POST", headers: this.#headers(), body: text, credentials: "omit", cache: "no-store" });
+    this.#session = response.headers.get("mcp-session-id") ?? this.#session;
+    const type = response.headers.get("content-type") ?? "";
+    if (response.status === 401) this.#fail("token");
+    else if (type.startsWith("text/event-stream")) for await (const data of eventData(response.body)) this.#receive(data);
+    else if (type.startsWith("application/json")) this.#receive(await response.text());
+    else if (!response.ok) this.#fail(`The gateway answers with status ${response.status}: ${await response.text()}.`);
+  }
+
+  #headers() {
+    return {
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      ...(this.#session && { "Mcp-Session-Id": this.#session, "MCP-Protocol-Version": REVISION }),
+      ...(this.#token && { Authorization: `Bearer ${this.#token}` }),
+    };
+  }
+
+  #receive(text) {
+    this.known.push({ now: this.now, output: { type: "message", peer: 1, text } });
+    this.#client.receive(text);
+    for (const { tool, result } of this.#client.calls.values()) {
+      if (tool === "list_agents" && result?.structuredContent) this.agents = result.structuredContent.agents ?? this.agents;
+    }
+    this.#changed();
+  }
+
+  #fail(trouble) {
+    this.trouble = trouble;
+    this.#client.lose(trouble === "token" ? "A token is needed." : trouble);
+  }
+
+  #leave() {
+    if (this.#session) fetch(this.#endpoint, { method: "DELETE", headers: this.#headers(), keepalive: true }).catch(() => {});
+  }
+
+  #changed(given) {
+    this.dispatchEvent(new Event("change"));
+    return given;
+  }
+}

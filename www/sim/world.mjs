@@ -1,0 +1,185 @@
+import { Core } from "../core.mjs";
+import { cast } from "./agents.mjs";
+import { Client } from "./client.mjs";
+import { Queue } from "./queue.mjs";
+import { Wire } from "./wire.mjs";
+
+/** The client of this page, among the gateway's peers. */
+const PEER = 1;
+
+/** How long a message takes between the client and the gateway. */
+const LINK_MS = 20;
+
+/** What the gateway is born with. Answers are short here, so that a flood is over soon. */
+export const CONFIG = { name: "narrows-page", limits: { reply_bytes: 512 << 10 } };
+
+/** What the pretend agents are connected with: the echo has a limit, so that there is a bucket to be seen. */
+const LIMITS = { echo: { rate_limit_rps: 1, rate_limit_burst: 5 } };
+
+/**
+ * The whole system at one moment: the gateway, its client, three agents and the ways between them.
+ *
+ * A world is made of its birth and of the commands given to it; made again of the same, it is the same to the byte. That
+ * is why time can be scrubbed back. No clock and no network are in it: what a real agent said comes in as a command.
+ */
+export class World {
+  now = 0;
+  /** how many things have happened */
+  steps = 0;
+  /** what went into the gateway and came out, as its trace has it, with notes about the world */
+  log = [];
+  /** the trace itself */
+  lines = [];
+  #core;
+  #queue = new Queue();
+  #wire;
+  #client;
+  #unix_ms;
+  #live;
+  #timeout = "null";
+  #open = new Set();
+
+  /**
+   * @param {{ seed: Uint8Array, unix_ms: number }} birth
+   * @param {{ fetch(request: object): void, abort(exchange: number): void }} [live] who fetches from real agents
+   */
+  constructor({ seed, unix_ms }, live) {
+    this.#unix_ms = unix_ms;
+    this.#live = live;
+    this.#core = new Core({ seed, now: 0, unixMs: unix_ms }, CONFIG);
+    this.#core.trace(true);
+    const clock = {
+      now: () => this.now,
+      stamp: () => new Date(this.#unix_ms + this.now).toISOString(),
+      after: (ms, run) => this.#queue.add(this.now + ms, run),
+    };
+    this.agents = cast(clock);
+    this.#wire = new Wire(clock, this.agents, (input) => this.#input(input));
+    this.#client = new Client({
+      send: (text) => this.#queue.add(this.now + LINK_MS, () => this.#input({ type: "message", peer: PEER, text })),
+      now: () => this.now,
+      onReady: () => this.#connect([...this.agents]),
+    });
+    this.#input({ type: "open", peer: PEER, scope: "page" });
+    this.#client.start();
+  }
+
+  get calls() {
+    return this.#client.calls;
+  }
+
+  get tools() {
+    return this.#client.tools;
+  }
+
+  get faults() {
+    return this.#wire.faults;
+  }
+
+  /** When the next thing happens by itself, or undefined. */
+  get nextAt() {
+    const due = this.#due?.at;
+    const next = this.#queue.nextAt;
+    if (due === undefined && next === undefined) return undefined;
+    return Math.max(this.now, Math.min(due ?? Infinity, next ?? Infinity));
+  }
+
+  /** The exchanges with real agents that are under way. @returns {number[]} */
+  get waiting() {
+    return [...this.#open];
+  }
+
+  /** Who fetches from real agents from now on. */
+  reach(live) {
+    this.#live = live;
+  }
+
+  /** What the gateway knows, as records of its snapshot. */
+  get state() {
+    return this.#core.snapshot({ secrets: false }).flatMap((piece) => JSON.parse(piece).records ?? []);
+  }
+
+  /** Lets the next thing happen. */
+  step() {
+    const due = this.#due?.at ?? Infinity;
+    const next = this.#queue.nextAt ?? Infinity;
+    this.now = Math.max(this.now, Math.min(due, next));
+    this.steps += 1;
+    if (next <= due) this.#queue.take()();
+    else this.#input({ type: "tick" });
+  }
+
+  /** Does what a person asked for. @param {object} command */
+  apply(command) {
+    switch (command.type) {
+      case "call":
+        return this.#client.call(command.tool, command.arguments);
+      case "cancel":
+        return this.#client.cancel(command.id);
+      case "raw":
+        return this.#client.raw(command.text);
+      case "fault":
+        this.#wire.set(command.alias, command.change);
+        return this.#note(command.note);
+      case "jump":
+        this.now += command.ms;
+        return this.#note(`The clock jumps ahead by ${command.ms / 1000} s, as when a laptop wakes up.`);
+      case "report":
+        if (command.input.type === "end" || command.input.type === "failed") this.#open.delete(command.input.exchange);
+        return this.#input(command.input);
+      default:
+        throw new Error(`no such command: ${command.type}`);
+    }
+  }
+
+  dispose() {
+    this.#core.free();
+  }
+
+  get #due() {
+    return JSON.parse(this.#timeout) ?? undefined;
+  }
+
+  #connect([next, ...rest]) {
+    if (!next) return;
+    const args = { alias: next.alias, agent_url: next.origin, ...LIMITS[next.alias] };
+    this.#client.call("connect_agent", args, { byUser: false, onEnd: () => this.#connect(rest) });
+  }
+
+  #note(note) {
+    this.log.push({ now: this.now, note });
+    this.lines.push(JSON.stringify({ now: this.now, note }));
+  }
+
+  #input(input) {
+    this.#core.input(this.now, JSON.stringify(input));
+    const outputs = [];
+    for (let text; (text = this.#core.output()) !== undefined; ) outputs.push(JSON.parse(text));
+    for (let line; (line = this.#core.traceLine()) !== undefined; ) this.#trace(line);
+    const timeout = this.#core.timeout() ?? "null";
+    if (timeout !== this.#timeout) {
+      this.#timeout = timeout;
+      this.log.push({ now: this.now, timeout: JSON.parse(timeout) });
+    }
+    for (const output of outputs) this.#perform(output);
+  }
+
+  #trace(line) {
+    this.lines.push(line);
+    const record = JSON.parse(line);
+    if (record.genesis) return;
+    this.log.push({ now: this.now, ...record });
+  }
+
+  #perform(output) {
+    if (output.type === "message") this.#queue.add(this.now + LINK_MS, () => this.#client.receive(output.text));
+    else if (output.type === "fetch" && this.#wire.leadsTo(output.url)) this.#wire.fetch(output);
+    else if (output.type === "fetch") {
+      this.#open.add(output.exchange);
+      this.#live?.fetch(output);
+    } else if (output.type === "abort") {
+      this.#wire.abort(output.exchange);
+      if (this.#open.delete(output.exchange)) this.#live?.abort(output.exchange);
+    }
+  }
+}

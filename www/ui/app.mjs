@@ -1,0 +1,223 @@
+import { Session } from "../sim/session.mjs";
+import { Replayed } from "../sim/replayed.mjs";
+import { cast } from "../sim/agents.mjs";
+import { Live } from "../net/live.mjs";
+import { RemoteSession } from "../net/remote.mjs";
+import { BreakView } from "./break.mjs";
+import { BringView } from "./bring.mjs";
+import { BytesView } from "./bytes.mjs";
+import { h, lessMotion, write } from "./dom.mjs";
+import { MeasureView } from "./measure.mjs";
+import { PlayView } from "./play.mjs";
+import { RecordView } from "./record.mjs";
+import { stateOf } from "./result.mjs";
+import { StoryView } from "./story.mjs";
+import { Tabs } from "./tabs.mjs";
+import { TimelineView } from "./timeline.mjs";
+import { TroubleView } from "./token.mjs";
+
+/** Between two frames where less motion is wanted. */
+const CALM_MS = 250;
+
+/** The page: one session, and the views of it. */
+export class App {
+  /** the bar that is looked at, by its id */
+  selected;
+  cast = cast({}).map(({ alias, about, origin }) => ({ alias, about, origin }));
+  #home;
+  #agent;
+  #views;
+  #frame;
+  #last = 0;
+  #announced = new Set();
+  #status = h("p.hidden", { role: "status" });
+
+  /** @param {{ load: object, gateway?: URL }} options the address of a gateway elsewhere, if the page is attached to one */
+  constructor({ load, gateway }) {
+    this.session = this.#home = gateway ? new RemoteSession(gateway) : this.#newSession();
+    this.#follow();
+    this.timeline = new TimelineView(this);
+    this.bytes = new BytesView(this);
+    this.story = new StoryView(this);
+    this.trouble = new TroubleView(this);
+    this.play = new PlayView(this);
+    const tab = (name, title, view) => ({ name, title, element: view.element, view });
+    const here = gateway ? [] : [tab("break", "Break things", new BreakView(this))];
+    this.#views = [
+      tab("play", "Play", this.play),
+      ...here,
+      tab("bring", "Bring your own", new BringView(this)),
+      tab("record", "Record", new RecordView(this)),
+      tab("measure", "Measure", new MeasureView(load)),
+    ];
+    this.tabs = new Tabs("What to do", this.#views, () => this.redraw());
+    this.notice = h("p.notice", { hidden: true });
+    this.restart = h("button", { type: "button", onclick: () => this.startAgain() }, "Start again");
+    this.restart.hidden = gateway !== undefined;
+    const side = h("aside.card.side", { "aria-label": "Details" }, this.bytes.element, this.story.element);
+    this.elements = [this.trouble.element, this.timeline.element, this.notice, h("div.below", {}, this.tabs.element, side), this.#status];
+    this.redraw();
+  }
+
+  /** Draws everything at the next frame. */
+  redraw() {
+    this.#frame ??= lessMotion.matches ? setTimeout((now) => this.#draw(now), this.#last === 0 ? 0 : CALM_MS / 5) : requestAnimationFrame(() => this.#draw());
+  }
+
+  /** Looks at a bar, or at none. @param {string | undefined} id */
+  select(id) {
+    const before = this.selected;
+    this.selected = id;
+    this.#agent = undefined;
+    if (id !== undefined) this.timeline.reveal(id);
+    this.#draw();
+    if (id !== undefined) this.bytes.focus();
+    else if (before) document.querySelector(`[data-span="${before}"]`)?.focus();
+  }
+
+  /** Looks at what the gateway knows of an agent. @param {string} origin */
+  openAgent(origin) {
+    this.selected = undefined;
+    this.#agent = origin;
+    this.#draw();
+    this.bytes.focus();
+  }
+
+  showTab(name) {
+    this.tabs.show(name);
+  }
+
+  /** Calls a tool and shows it. @returns {() => object} the call as it stands */
+  call(tool, args) {
+    const { session } = this;
+    const { id } = session.command({ type: "call", tool, arguments: args });
+    this.play.results.choose(id);
+    return () => session.calls.get(id) ?? { state: "canceled", progress: [] };
+  }
+
+  /** Waits until a call has ended. @param {() => { state: string }} call */
+  ended(call) {
+    return this.until(() => call().state !== "running");
+  }
+
+  /** Waits until something holds; ends by an error when another future or session begins. @param {() => boolean} holds */
+  until(holds) {
+    const { session } = this;
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        if (!session.isPast && !holds()) return;
+        session.removeEventListener("change", check);
+        if (session.isPast || session !== this.session) reject(new Error("left off"));
+        else queueMicrotask(resolve);
+      };
+      session.addEventListener("change", check);
+      check();
+    });
+  }
+
+  /** Fills in the form without calling. */
+  draft(tool, args) {
+    this.play.draft(tool, args);
+  }
+
+  /** What an agent is called. @param {string} origin */
+  nameOf(origin) {
+    const known = this.session?.agents.find(({ url }) => new URL(url).origin === origin)?.alias;
+    return known ?? this.cast.find((agent) => agent.origin === origin)?.alias ?? new URL(origin).host;
+  }
+
+  /** Where an agent lives. @param {string} alias */
+  originOf(alias) {
+    const url = this.session.agents.find((agent) => agent.alias === alias)?.url;
+    return url ? new URL(url).origin : this.cast.find((agent) => agent.alias === alias)?.origin;
+  }
+
+  /** Puts a trace on the timeline. @param {string} text @param {string} title */
+  openTrace(text, title) {
+    this.#use(new Replayed(text, title));
+  }
+
+  /** Goes back from a trace to the session of this page. */
+  home() {
+    this.#use(this.#home);
+  }
+
+  startAgain() {
+    this.#home.dispose();
+    this.#home = this.#newSession();
+    this.#announced.clear();
+    this.#use(this.#home);
+  }
+
+  /** Real time passes. @param {number} ms */
+  pass(ms) {
+    this.session.pass(ms);
+  }
+
+  #newSession() {
+    return new Session({ seed: crypto.getRandomValues(new Uint8Array(32)), unix_ms: Date.now() }, new Live());
+  }
+
+  #use(session) {
+    this.session = session;
+    this.selected = this.#agent = undefined;
+    this.#follow();
+    this.redraw();
+  }
+
+  #follow() {
+    const { session } = this;
+    if (session.followed) return;
+    session.followed = true;
+    session.addEventListener("change", () => session === this.session && this.redraw());
+    session.addEventListener("fork", () => this.#say("Another future begins here."));
+  }
+
+  #draw() {
+    if (this.#frame !== undefined) {
+      cancelAnimationFrame(this.#frame);
+      clearTimeout(this.#frame);
+    }
+    this.#frame = undefined;
+    this.#last = performance.now();
+    const { session } = this;
+    this.timeline.update();
+    this.story.update();
+    this.trouble.update();
+    // Without a token there is nothing else to see.
+    for (const element of this.elements.slice(1)) element.classList.toggle("closed", session.trouble === "token");
+    this.bytes.update(this.#thing());
+    const { view } = this.#views.find(({ name }) => name === this.tabs.current);
+    view.update();
+    for (const { name, element } of this.#views) element.inert = session.isReplay === true && (name === "play" || name === "break");
+    this.notice.hidden = session.isReplay !== true;
+    if (session.isReplay) write(this.notice, `You look at ${session.title}, a trace from a file. Play it, step through it, scrub. To go back, see Record.`);
+    this.#announce();
+  }
+
+  /** What the details are about. */
+  #thing() {
+    if (this.#agent) {
+      const agent = this.session.agents.find(({ url }) => new URL(url).origin === this.#agent);
+      const inbox = this.session.inbox.filter(({ alias }) => alias === agent?.alias);
+      const records = [agent, ...inbox].filter(Boolean).map((raw) => ({ raw }));
+      return { title: `What the gateway knows of ${this.nameOf(this.#agent)}`, records, key: JSON.stringify(records) };
+    }
+    const span = this.selected === undefined ? undefined : this.timeline.find(this.selected);
+    if (!span) return undefined;
+    return { title: span.kind === "moment" ? "Gateway: in and out" : span.label, records: span.records, key: span.id };
+  }
+
+  /** Outcomes are read out, each once. */
+  #announce() {
+    for (const call of this.session.calls.values()) {
+      if (!call.byUser || call.state === "running" || this.#announced.has(call.id)) continue;
+      this.#announced.add(call.id);
+      this.#say(`${call.tool}: ${stateOf(call) ?? call.state}.`);
+    }
+  }
+
+  #say(text) {
+    write(this.#status, text);
+  }
+}
