@@ -21,7 +21,7 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-const IMPORT = /\bfrom\s+"(\.\/[^"]+)"/g;
+const IMPORT = /\bfrom\s+"(\.{1,2}\/[^"]+)"/g;
 
 /** The demo page as files by path. They are read when it is first asked for. */
 export class PageFiles {
