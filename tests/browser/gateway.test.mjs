@@ -22,7 +22,7 @@ test("the page entry in Chromium", async (t) => {
       const asked = await gateway.send({ agent: "bistro", message: "Book a table." });
       const booked = await gateway.send({ agent: "bistro", message: "Four, at eight." });
       gateway.dispose();
-      return { tools: tools.length, streaming: connected.card.streaming, menu: menu.text, asked: asked.task.status.state, booked: booked.text, progress };
+      return { tools: tools.length, streaming: connected.structured.card.streaming, menu: menu.text, asked: asked.structured.task.status.state, booked: booked.text, progress };
     }, agent.url);
     assert.deepEqual([seen.tools, seen.streaming, seen.asked], [17, true, "TASK_STATE_INPUT_REQUIRED"]);
     assert.match(seen.menu, /Tonight there is leek and potato soup, mushroom risotto and a plum tart\./);
@@ -47,9 +47,9 @@ test("the page entry in Chromium", async (t) => {
     assert.deepEqual(asked(), ["SendStreamingMessage", "CancelTask"]);
     const { id } = JSON.parse(agent.requests.at(-1).body).params;
     const state = await page.evaluate(async (task_id) => {
-      const { task } = await banquet.task({ agent: "bistro", task_id });
+      const { structured } = await banquet.task({ agent: "bistro", task_id });
       banquet.dispose();
-      return task.status.state;
+      return structured.task.status.state;
     }, id);
     assert.equal(state, "TASK_STATE_CANCELED");
   });
@@ -73,7 +73,7 @@ test("the page entry in Chromium", async (t) => {
       const { Gateway } = await import("/pkg/web.mjs");
       const [one, two] = [await Gateway.open(), await Gateway.open()];
       await one.connect({ alias: "bistro", agent_url: url });
-      const { agents } = await two.agents();
+      const { agents } = (await two.agents()).structured;
       const running = one.send({ agent: "bistro", message: "menu" });
       two.dispose();
       const code = await two.agents().catch((error) => error.code);
