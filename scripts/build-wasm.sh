@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 
 out=${1:-pkg/dist}
 # gzip packs neighbours alike in name best, and large functions worse where they are inlined into their one caller.
-optimise=(-Os --one-caller-inline-max-function-size=20 --reorder-functions-by-name)
+# The stack comes first in memory and grows down: nothing but the very end of a full one lies in the low kilobyte.
+optimise=(-Os --converge --low-memory-unused --one-caller-inline-max-function-size=20 --reorder-functions-by-name)
 target=${CARGO_TARGET_DIR:-$PWD/target}/wasm-package
 built=$target/out
 
@@ -33,7 +34,7 @@ env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$flags" CARGO_TARGET_DIR="$target" \
 
 wasm=$built/narrows_bg.wasm
 wasm-opt -g "${optimise[@]}" "$wasm" -o "$wasm.named"
-wasm-opt --strip-debug "$wasm.named" -o "$wasm"
+wasm-opt --strip-debug --strip-producers --strip-target-features "$wasm.named" -o "$wasm"
 rm "$wasm.named"
 
 for path in "$PWD" "$cargo_home" "$HOME/" registry/src index.crates; do

@@ -104,12 +104,6 @@ impl Bucket {
         let until = now.plus_ms(wait_ms);
         self.closed_until = Some(self.closed_until.map_or(until, |known| known.max(until)));
     }
-
-    /// Whether it neither limits nor is closed.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
-        !self.rate.is_limit() && self.closed_until.is_none()
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::ground::Ground;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
+use crate::list::gather;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::scope::Scope;
@@ -231,10 +232,10 @@ impl Work {
             Self::Send(work) => work.target(),
             Self::Task(work) => work.target(),
             Self::Ping(work) => work.target(),
-            Self::Broadcast(work) => return work.running().map(String::from).collect(),
+            Self::Broadcast(work) => return gather(work.running().map(String::from)),
             Self::Directory(_) => return Vec::new(),
         };
-        target.alias.iter().map(|(alias, _)| alias.clone()).collect()
+        gather(target.alias.iter().map(|(alias, _)| alias.clone()))
     }
 
     /// Ends what it does because its agent or the gateway goes, with what was received.

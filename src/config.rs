@@ -9,6 +9,7 @@ use crate::bucket::Rate;
 use crate::io::Headers;
 use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::limits::Limits;
+use crate::text;
 use crate::tools::TOOLS;
 use crate::url::Url;
 
@@ -163,9 +164,7 @@ impl Config {
         table.milliseconds("poll_timeout_seconds", &mut config.poll_timeout_ms);
         table.milliseconds("stream_timeout_seconds", &mut config.stream_timeout_ms);
         table.milliseconds("inbox_ttl_seconds", &mut config.inbox_ttl_ms);
-        table.optional("tools", "a list of names of tools", &mut config.tools, |raw| {
-            json::elements(raw)?.into_iter().map(json::string).collect()
-        });
+        table.optional("tools", "a list of names of tools", &mut config.tools, |raw| json::strings(raw));
         let health = table.table("health");
         let sections = ["rate_limit", "history", "directory", "external_agents", "server", "auth"].map(|name| table.table(name));
         let network = table.table("network");
@@ -209,7 +208,7 @@ impl Config {
         health.integer("failure_threshold", self.health_failure_threshold);
         let mut network = Object::new();
         network.boolean("allow_private", self.network.allow_private);
-        network.strings("allowed_hosts", self.network.allowed_hosts.iter().map(String::as_str));
+        network.strings("allowed_hosts", &self.network.allowed_hosts);
         let mut limits = Object::new();
         let mut values = self.limits.clone();
         for (name, _, field) in Limits::TABLE {
@@ -220,7 +219,7 @@ impl Config {
         out.json("poll_timeout_seconds", &seconds(self.poll_timeout_ms));
         out.json("stream_timeout_seconds", &seconds(self.stream_timeout_ms));
         sections::write(self, &mut out);
-        out.json("health", &health.finish()).json("network", &network.finish()).json("limits", &limits.finish());
+        out.nested("health", health).nested("network", network).nested("limits", limits);
         out.finish()
     }
 }
@@ -236,7 +235,7 @@ pub struct ConfigError(pub Vec<String>);
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("; "))
+        f.write_str(&text::joined(&self.0, "; "))
     }
 }
 
@@ -281,7 +280,7 @@ impl<'a, 'f> Table<'a, 'f> {
     }
 
     fn strings(&mut self, key: &str, into: &mut Vec<String>) {
-        self.read(key, "a list of strings", into, |raw| json::elements(raw)?.into_iter().map(json::string).collect());
+        self.read(key, "a list of strings", into, json::strings);
     }
 
     fn whole(&mut self, key: &str, least: u64, into: &mut u64) {

@@ -9,6 +9,7 @@ use crate::exchange::{BodyTaken, Delivery, Exchanges, Report};
 use crate::ground::Ground;
 use crate::incoming::Incoming;
 use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
+use crate::list::gather;
 use crate::mcp::session::Session;
 use crate::scope::Scope;
 pub use crate::snapshot::{RestoreError, Secrets};
@@ -166,8 +167,7 @@ impl Gateway {
     /// Runs each call whose time has come once, in the order of their times.
     fn do_what_is_due(&mut self) {
         let now = self.ground.now;
-        let due: alloc::vec::Vec<CallId> =
-            self.timers.iter().take_while(|((at, _), ())| *at <= now).map(|((_, call), ())| *call).collect();
+        let due = gather(self.timers.iter().take_while(|((at, _), ())| *at <= now).map(|((_, call), ())| *call));
         for call in due {
             self.work(call, crate::call::Work::due);
         }
@@ -177,6 +177,12 @@ impl Gateway {
     /// The next thing to do.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.ground.outputs.pop_front()
+    }
+
+    /// Whether there is something to do.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        !self.ground.outputs.is_empty()
     }
 
     /// When to come back at the latest, with [`Input::Tick`] if nothing else happened.

@@ -2,6 +2,8 @@
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 use crate::config::Config;
 use crate::ids::Random;
@@ -23,7 +25,9 @@ pub struct Ground {
     /// what is to be done, in order
     pub outputs: VecDeque<Output>,
     /// what was said to peers of the HTTP face and is to be routed
-    pub outbox: VecDeque<Message>,
+    pub outbox: Vec<Message>,
+    /// the tools that are offered, once they were asked for
+    pub tools_list: OnceCell<Json>,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -41,7 +45,8 @@ impl Ground {
             random: Random::new(seed),
             config,
             outputs: VecDeque::new(),
-            outbox: VecDeque::new(),
+            outbox: Vec::new(),
+            tools_list: OnceCell::new(),
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,
@@ -102,7 +107,7 @@ impl Ground {
     pub fn say(&mut self, peer: PeerId, about: Option<&Id>, last: bool, code: Option<i64>, text: Json) {
         if is_http(peer) {
             let about = about.map(|id| String::from(id.as_json().as_str()));
-            self.outbox.push_back(Message { peer, about, last, code, text });
+            self.outbox.push(Message { peer, about, last, code, text });
         } else {
             self.outputs.push_back(Output::Message { peer, text: text.into_string() });
         }

@@ -3,7 +3,8 @@
 use alloc::collections::VecDeque;
 use alloc::string::String;
 
-use crate::json::{self, Json, Members, Object};
+use crate::json::{Json, Object};
+use crate::snapshot::Record;
 use crate::time::WallTime;
 
 /// One send.
@@ -48,16 +49,16 @@ impl Entry {
 
     /// Reads the form of a snapshot.
     #[must_use]
-    pub fn read(members: &Members<'_>) -> Option<Self> {
-        Some(Self {
-            sent: members.string("sent")?,
-            response: members.string("response")?,
-            at: WallTime(json::integer(members.get("timestamp")?.get())?),
-            context_id: members.string("context_id"),
-            task_id: members.string("task_id"),
-            state: members.string("state"),
-            is_error: json::boolean(members.get("is_error")?)?,
-        })
+    pub fn read(record: &Record<'_, '_>) -> Self {
+        Self {
+            sent: record.text("sent"),
+            response: record.text("response"),
+            at: WallTime(record.integer("timestamp")),
+            context_id: record.optional("context_id"),
+            task_id: record.optional("task_id"),
+            state: record.optional("state"),
+            is_error: record.boolean("is_error"),
+        }
     }
 }
 

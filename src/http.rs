@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use crate::text;
 use crate::time::WallTime;
 
 /// The longest wait that is believed: one hour.
@@ -85,7 +86,7 @@ pub fn is_field_value(value: &str) -> bool {
 pub fn retry_after_ms(value: &str, now: WallTime) -> Option<u64> {
     let value = value.trim_ascii();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        let seconds = value.parse().unwrap_or(u64::MAX);
+        let seconds = text::whole(value).unwrap_or(u64::MAX);
         return Some(seconds.saturating_mul(1000).min(RETRY_AFTER_CAP_MS));
     }
     let at = WallTime::from_http_date(value)?;

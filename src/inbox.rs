@@ -4,7 +4,8 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{self, Json, Members, Object};
+use crate::json::{Json, Object};
+use crate::snapshot::Record;
 use crate::table::Table;
 use crate::time::WallTime;
 
@@ -65,22 +66,22 @@ impl Entry {
         out.optional_string("task_id", self.task_id.as_deref()).optional_string("context_id", self.context_id.as_deref());
         let mut content = Object::new();
         content.members(&self.content);
-        out.string("text", &self.text).integer("at", self.at.0).json("content", &content.finish());
+        out.string("text", &self.text).integer("at", self.at.0).nested("content", content);
     }
 
     /// Reads them back.
     #[must_use]
-    pub fn read(members: &Members<'_>) -> Option<Self> {
-        Some(Self {
-            call_id: members.string("call_id")?,
-            alias: members.string("alias")?,
-            state: members.string("state")?,
-            task_id: members.string("task_id"),
-            context_id: members.string("context_id"),
-            at: WallTime(json::integer(members.get("at")?.get())?),
-            text: members.string("text")?,
-            content: json::members(members.get("content")?)?.keep(),
-        })
+    pub fn read(record: &Record<'_, '_>) -> Self {
+        Self {
+            call_id: record.text("call_id"),
+            alias: record.text("alias"),
+            state: record.text("state"),
+            task_id: record.optional("task_id"),
+            context_id: record.optional("context_id"),
+            at: WallTime(record.integer("at")),
+            text: record.text("text"),
+            content: record.inner("content").keep(),
+        }
     }
 }
 

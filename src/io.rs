@@ -414,7 +414,7 @@ fn headers_json(headers: &[(String, String)]) -> Json {
     for (name, value) in headers {
         let mut pair = crate::json::Array::new();
         pair.string(name).string(value);
-        list.json(&pair.finish());
+        list.nested(pair);
     }
     list.finish()
 }

@@ -7,7 +7,6 @@
 //! and build errors that nobody shows: 22 KB gzip of a page's download, and each level of a value scanned anew.
 
 use alloc::borrow::{Cow, ToOwned};
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,6 +19,7 @@ pub use number::{integer, scaled, scaled_up};
 pub use scan::string_end;
 pub use write::{Array, Object, write_string};
 
+use crate::list::gather;
 use scan::Inside;
 use write::write_integer;
 
@@ -90,7 +90,7 @@ pub enum Fault {
 
 /// One JSON value as compact text on one line, owned.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Json(Box<str>);
+pub struct Json(String);
 
 impl Json {
     /// Checks and compacts a text. `depth` is the number of nested arrays and objects allowed.
@@ -104,7 +104,7 @@ impl Json {
     /// Copies a raw value, dropping insignificant white space.
     #[must_use]
     pub fn from_raw(raw: Raw<'_>) -> Self {
-        Self(compact(raw.get()).into_owned().into_boxed_str())
+        Self(compact(raw.get()).into_owned())
     }
 
     /// A JSON string with this content.
@@ -112,7 +112,7 @@ impl Json {
     pub fn string(text: &str) -> Self {
         let mut out = String::with_capacity(text.len() + 2);
         write_string(&mut out, text);
-        Self(out.into_boxed_str())
+        Self(out)
     }
 
     /// An integer.
@@ -120,7 +120,7 @@ impl Json {
     pub fn integer(value: impl Into<i128>) -> Self {
         let mut out = String::new();
         write_integer(&mut out, value.into());
-        Self(out.into_boxed_str())
+        Self(out)
     }
 
     /// `null`.
@@ -138,7 +138,7 @@ impl Json {
     /// The text, owned.
     #[must_use]
     pub fn into_string(self) -> String {
-        self.0.into_string()
+        self.0
     }
 
     /// What kind of value it is.
@@ -161,7 +161,7 @@ impl Json {
 
     /// Text that the writers of this module made, or that was checked before: compact and valid.
     pub(crate) fn trusted(text: String) -> Self {
-        Self(text.into_boxed_str())
+        Self(text)
     }
 }
 
@@ -171,31 +171,12 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Checks depth, then syntax; the value stays where it is.
+/// Checks syntax and depth in one pass; the value stays where it is.
 ///
 /// # Errors
-/// As [`Json::parse`].
+/// As [`Json::parse`]; of two faults the one that stands first.
 pub fn parse(text: &str, depth: u32) -> Result<Raw<'_>, Fault> {
-    if !within_depth(text.as_bytes(), depth) {
-        return Err(Fault::Depth);
-    }
-    scan::check(text).ok_or(Fault::Syntax)
-}
-
-/// Whether no more than `depth` arrays and objects are open at once. Works on any bytes, without recursion.
-#[must_use]
-pub fn within_depth(bytes: &[u8], depth: u32) -> bool {
-    let (mut open, mut at) = (0_u32, 0);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => at = string_end(bytes, at).unwrap_or(bytes.len()),
-            b'[' | b'{' if open == depth => return false,
-            b'[' | b'{' => (open, at) = (open + 1, at + 1),
-            b']' | b'}' => (open, at) = (open.saturating_sub(1), at + 1),
-            _ => at += 1,
-        }
-    }
-    true
+    scan::check(text, depth)
 }
 
 /// What kind of value a raw value is.
@@ -205,7 +186,7 @@ pub fn kind(raw: Raw<'_>) -> Kind {
 }
 
 fn kind_of(text: &str) -> Kind {
-    match text.bytes().find(|byte| !byte.is_ascii_whitespace()) {
+    match text.as_bytes().first() {
         Some(b'{') => Kind::Object,
         Some(b'[') => Kind::Array,
         Some(b'"') => Kind::String,
@@ -240,7 +221,17 @@ pub fn boolean(raw: Raw<'_>) -> Option<bool> {
 /// The elements of an array.
 #[must_use]
 pub fn elements(raw: Raw<'_>) -> Option<Vec<Raw<'_>>> {
-    (kind(raw) == Kind::Array).then(|| Inside::new(raw).collect())
+    (kind(raw) == Kind::Array).then(|| gather(Inside::new(raw)))
+}
+
+/// The elements of an array that holds nothing but strings.
+#[must_use]
+pub fn strings(raw: Raw<'_>) -> Option<Vec<String>> {
+    let mut list = Vec::new();
+    for element in elements(raw)? {
+        list.push(string(element)?);
+    }
+    Some(list)
 }
 
 /// The members of an object; `None` too where a name is no text for a lone surrogate.
@@ -249,7 +240,7 @@ pub fn members(raw: Raw<'_>) -> Option<Members<'_>> {
     if kind(raw) != Kind::Object {
         return None;
     }
-    let (mut inside, mut list) = (Inside::new(raw), Vec::new());
+    let (mut inside, mut list) = (Inside::new(raw), Vec::with_capacity(8));
     while let (Some(name), Some(value)) = (inside.next(), inside.next()) {
         list.push((name_of(name)?, value));
     }
@@ -257,11 +248,10 @@ pub fn members(raw: Raw<'_>) -> Option<Members<'_>> {
 }
 
 fn name_of(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    let quoted = raw.get();
-    if !quoted.as_bytes().contains(&b'\\') {
-        return Some(Cow::Borrowed(quoted.trim_matches('"')));
+    if let Some(name) = scan::plain(raw.get()) {
+        return Some(Cow::Borrowed(name));
     }
-    let (name, exact) = scan::unescape(quoted);
+    let (name, exact) = scan::unescape(raw.get());
     exact.then_some(Cow::Owned(name))
 }
 
@@ -272,9 +262,15 @@ pub struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 impl<'a> Members<'a> {
     /// Takes a member out, whatever its value; of duplicates the last one counts, as in every common parser.
     pub fn take_any(&mut self, name: &str) -> Option<Raw<'a>> {
-        let found = self.get_any(name)?;
-        self.0.retain(|(key, _)| key != name);
-        Some(found)
+        let mut found = None;
+        self.0.retain(|(key, raw)| {
+            let is_other = key != name;
+            if !is_other {
+                found = Some(*raw);
+            }
+            is_other
+        });
+        found
     }
 
     /// Takes a member out, with `null` as absent.
@@ -327,7 +323,7 @@ impl<'a> Members<'a> {
     /// All that is left, owned, to be kept and written back later.
     #[must_use]
     pub fn keep(&self) -> Vec<(String, Json)> {
-        self.iter().map(|(key, raw)| (key.to_owned(), Json::from_raw(raw))).collect()
+        gather(self.iter().map(|(key, raw)| (key.to_owned(), Json::from_raw(raw))))
     }
 }
 
@@ -390,7 +386,9 @@ mod tests {
         assert!(Json::parse(&nested(128), 128).is_ok());
         assert_eq!(Json::parse(&nested(129), 128), Err(Fault::Depth));
         assert_eq!(Json::parse(&nested(200_000), 128), Err(Fault::Depth));
-        assert!(within_depth(br#"["\"[[[[", "]"]"#, 1));
+        assert!(Json::parse(r#"["\"[[[[", "]"]"#, 1).is_ok());
+        assert_eq!(Json::parse("[[]]", 1), Err(Fault::Depth));
+        assert_eq!(Json::parse("[x[[]]]", 1), Err(Fault::Syntax));
     }
 
     #[test]

@@ -186,7 +186,7 @@ pub fn error(id: Option<&Id>, code: i64, message: &str, data: Option<&Json>) -> 
         Some(id) => out.json("id", id.as_json()),
         None => out.null("id"),
     };
-    out.json("error", &fault.finish());
+    out.nested("error", fault);
     out.finish()
 }
 

@@ -55,7 +55,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`io`], [`gateway`], [`ground`], [`snapshot`], [`trace`] | the border and the machine |
-//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`json`] | what everything stands on |
+//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`list`], [`text`], [`json`] | what everything stands on |
 //! | [`scope`], [`registry`], [`contexts`], [`bucket`], [`health`], [`history`], [`inbox`], [`caller`] | the state of one user |
 //! | [`call`], [`exchange`], [`redirect`], [`redact`] | the life of a call and its HTTP rounds |
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
@@ -90,6 +90,7 @@ pub mod io;
 pub mod json;
 pub mod jsonrpc;
 pub mod limits;
+pub mod list;
 pub mod mcp;
 pub mod redact;
 pub mod redirect;

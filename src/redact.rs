@@ -10,7 +10,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use core::iter;
 
 use crate::json::Json;
 
@@ -91,7 +90,7 @@ impl Secrets {
         match password.and_then(|at| self.spellings.get(at)).map(|(_, number)| *number) {
             Some(number) => {
                 self.spell(secret, number, true);
-                credentials::other_spellings(secret).for_each(|spelling| self.spell(&spelling, number, false));
+                credentials::other_spellings(secret).iter().for_each(|spelling| self.spell(spelling, number, false));
             }
             None => self.add(secret),
         }
@@ -155,7 +154,7 @@ impl Secrets {
         self.secrets.push_back(secret.into());
         let number = self.forgotten + self.secrets.len() as u64;
         self.spell(secret, number, true);
-        credentials::other_spellings(secret).for_each(|spelling| self.spell(&spelling, number, false));
+        credentials::other_spellings(secret).iter().for_each(|spelling| self.spell(spelling, number, false));
     }
 
     /// Adds a spelling, for the newest secret that is spelled so in itself.
@@ -177,7 +176,9 @@ impl Secrets {
     fn forget_oldest(&mut self) {
         let Some(secret) = self.secrets.pop_front() else { return };
         self.forgotten += 1;
-        for spelling in iter::once(String::from(secret.as_ref())).chain(credentials::other_spellings(&secret)) {
+        let mut spellings = credentials::other_spellings(&secret);
+        spellings.push(secret.into());
+        for spelling in spellings {
             if let Ok(at) = self.place(spelling.as_bytes())
                 && self.spellings.get(at).is_some_and(|(_, number)| *number == self.forgotten)
             {

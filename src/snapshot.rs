@@ -7,6 +7,7 @@ use alloc::collections::BinaryHeap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::fmt;
 
 use crate::call::dispatch::{self, Sink, Ticket};
@@ -18,19 +19,24 @@ use crate::inbox::Entry;
 use crate::incoming::is_http;
 use crate::incoming::sessions::HttpSession;
 use crate::io::{Level, PeerId};
-use crate::json::{self, Array, Json, Members, Object};
+use crate::json::{self, Array, Json, Object, Raw};
 use crate::jsonrpc::Id;
+use crate::list::gather;
 use crate::mcp::era::{Era, LEGACY_VERSIONS};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::session::Session;
 use crate::registry::Profile;
+use crate::scope::Scope;
 use crate::tools::TOOLS;
 use crate::url::Url;
 
 mod agent;
 mod pieces;
+mod record;
 
 use pieces::Pieces;
+
+pub use record::Record;
 
 /// The version of the form.
 const VERSION: i64 = 1;
@@ -126,25 +132,24 @@ impl Gateway {
         let mut gateway = Self::new(genesis, config);
         gateway.trace.forget_birth();
         let (mut lost, mut inbox, mut cards) = (Vec::new(), Vec::new(), Vec::new());
-        for record in pieces::read(pieces)? {
-            let unreadable = || RestoreError("a record of the snapshot is unreadable".to_string());
-            let raw = json::parse(record.as_str(), DEPTH).map_err(|_| unreadable())?;
-            let record = json::members(raw).ok_or_else(unreadable)?;
-            let taken = match record.string("kind").as_deref() {
-                Some("counters") => gateway.restore_counters(&record),
-                Some("peer") => gateway.restore_peer(&record),
-                Some("http_session") => gateway.restore_http_session(&record),
-                Some("agent") => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
-                Some("secret") => gateway.restore_secret(&record),
-                Some("card") => {
-                    record.string("scope").zip(agent::read_card(&record, &gateway.ground)).map(|card| cards.push(card))
-                }
-                Some("caller") => gateway.restore_caller(&record),
-                Some("inbox") => read_inbox(&record).map(|entry| inbox.push(entry)),
-                Some("call") => read_call(&record).map(|call| lost.push(call)),
-                Some(_) | None => None,
-            };
-            taken.ok_or_else(unreadable)?;
+        let faulty = Cell::new(false);
+        for text in pieces::read(pieces)? {
+            let record = Record::new(json::parse(text.as_str(), DEPTH).ok(), &faulty);
+            match record.text("kind").as_str() {
+                "counters" => gateway.restore_counters(&record),
+                "peer" => gateway.restore_peer(&record),
+                "http_session" => gateway.restore_http_session(&record),
+                "agent" => agent::restore(&record, &mut gateway.scopes, &gateway.ground),
+                "secret" => gateway.scope_of(&record).secrets.add(&record.text("text")),
+                "card" => cards.extend(agent::read_card(&record, &gateway.ground)),
+                "caller" => gateway.restore_caller(&record),
+                "inbox" => inbox.push((record.number("number"), record.text("scope"), Entry::read(&record))),
+                "call" => lost.push(read_call(&record)),
+                _ => faulty.set(true),
+            }
+            if faulty.get() {
+                return Err(RestoreError("a record of the snapshot is unreadable".to_string()));
+            }
         }
         gateway.restore_in_order(inbox, cards);
         // The answers need the sessions, which may come in any order.
@@ -156,56 +161,47 @@ impl Gateway {
     }
 
     /// Puts back what makes room for each other, the oldest first.
-    fn restore_in_order(&mut self, inbox: Vec<(u64, String, Entry)>, cards: Vec<(String, agent::KnownCard)>) {
+    fn restore_in_order(&mut self, inbox: Vec<(u64, String, Entry)>, cards: Vec<agent::KnownCard>) {
         for (_, scope, entry) in in_order(inbox, |(number, ..)| *number) {
             self.scopes.get_or_default(scope.as_str()).inbox.add(entry);
         }
         let limit = self.ground.config.limits.cards_by_url;
-        for (scope, (url, until, profile)) in in_order(cards, |(_, (_, until, _))| until.as_ms()) {
+        for (scope, url, until, profile) in in_order(cards, |(.., until, _)| until.as_ms()) {
             self.scopes.get_or_default(scope.as_str()).cards.restore(&url, until, profile, limit);
         }
     }
 
-    fn restore_counters(&mut self, record: &Members<'_>) -> Option<()> {
-        self.ground.restore_counters(number(record, "exchange")?, number(record, "call")?);
-        self.incoming.restore_peers(number(record, "peers")?);
-        Some(())
+    fn scope_of(&mut self, record: &Record<'_, '_>) -> &mut Scope {
+        self.scopes.get_or_default(record.text("scope").as_str())
     }
 
-    fn restore_http_session(&mut self, record: &Members<'_>) -> Option<()> {
-        let (name, session) = (record.string("name")?, HttpSession::read(record, self.ground.now)?);
+    fn restore_counters(&mut self, record: &Record<'_, '_>) {
+        self.ground.restore_counters(record.number("exchange"), record.number("call"));
+        self.incoming.restore_peers(record.number("peers"));
+    }
+
+    fn restore_http_session(&mut self, record: &Record<'_, '_>) {
+        let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now));
         self.incoming.session_of.insert(session.peer, name.clone());
         self.incoming.sessions.insert(name, session);
-        Some(())
     }
 
-    fn restore_peer(&mut self, record: &Members<'_>) -> Option<()> {
-        let mut session = Session::new(record.string("scope")?);
-        let version = record.string("version");
+    fn restore_peer(&mut self, record: &Record<'_, '_>) {
+        let mut session = Session::new(record.text("scope"));
+        let version = record.optional("version");
         session.version = LEGACY_VERSIONS.into_iter().find(|known| version.as_deref() == Some(*known));
-        session.modern = json::boolean(record.get("modern")?)?;
-        session.log_level = record.string("log_level").and_then(|name| Level::named(&name));
-        for id in record.get("listens").and_then(json::elements).unwrap_or_default() {
-            session.listen(&Id::read(id)?);
+        session.modern = record.boolean("modern");
+        session.log_level = record.optional("log_level").and_then(|name| Level::named(&name));
+        for id in record.list("listens") {
+            session.listen(&read_id(record, Some(id)));
         }
         self.scopes.get_or_default(session.scope.as_str());
-        self.peers.insert(PeerId(number(record, "peer")?), session);
-        Some(())
+        self.peers.insert(PeerId(record.number("peer")), session);
     }
 
-    fn restore_secret(&mut self, record: &Members<'_>) -> Option<()> {
-        self.scopes.get_or_default(record.string("scope")?.as_str()).secrets.add(&record.string("text")?);
-        Some(())
-    }
-
-    fn restore_caller(&mut self, record: &Members<'_>) -> Option<()> {
-        let caller = CallerCard {
-            name: record.string("name")?,
-            card: Json::from_raw(record.get("card")?),
-            metadata_key: record.string("metadata_key")?,
-        };
-        self.scopes.get_or_default(record.string("scope")?.as_str()).caller = Some(caller);
-        Some(())
+    fn restore_caller(&mut self, record: &Record<'_, '_>) {
+        let (name, card, metadata_key) = (record.text("name"), record.json("card"), record.text("metadata_key"));
+        self.scope_of(record).caller = Some(CallerCard { name, card, metadata_key });
     }
 
     /// Answers a call that was running, so that nothing waits for ever.
@@ -253,7 +249,7 @@ fn session_record(peer: PeerId, session: &Session) -> Json {
     for id in session.listens() {
         listens.json(&Json::trusted(id.to_string()));
     }
-    record.json("listens", &listens.finish());
+    record.nested("listens", listens);
     record.finish()
 }
 
@@ -269,10 +265,6 @@ fn call_record(call: &Call) -> Json {
     record.finish()
 }
 
-fn read_inbox(record: &Members<'_>) -> Option<(u64, String, Entry)> {
-    Some((number(record, "number")?, record.string("scope")?, Entry::read(record)?))
-}
-
 /// A call that was running.
 struct LostCall {
     caller: Caller,
@@ -282,30 +274,27 @@ struct LostCall {
     ticket: Option<Ticket>,
 }
 
-fn read_call(record: &Members<'_>) -> Option<LostCall> {
-    let era = if json::boolean(record.get("modern")?)? { Era::Modern } else { Era::Legacy };
+fn read_call(record: &Record<'_, '_>) -> LostCall {
     let caller = Caller {
-        call: CallId(number(record, "call")?),
-        peer: PeerId(number(record, "peer")?),
-        request: Id::read(record.get("request")?)?,
-        era,
+        call: CallId(record.number("call")),
+        peer: PeerId(record.number("peer")),
+        request: read_id(record, record.value("request")),
+        era: if record.boolean("modern") { Era::Modern } else { Era::Legacy },
         progress_token: None,
         progress: 0,
         log_level: None,
     };
-    let ticket = record.string("call_id").zip(record.string("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
-    let (scope, tool) = (record.string("scope")?, record.string("tool")?);
-    Some(LostCall { caller, scope, tool, task_id: record.string("task_id"), ticket })
+    let ticket = record.optional("call_id").zip(record.optional("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
+    LostCall { caller, scope: record.text("scope"), tool: record.text("tool"), task_id: record.optional("task_id"), ticket }
+}
+
+fn read_id(record: &Record<'_, '_>, raw: Option<Raw<'_>>) -> Id {
+    record.found(raw.and_then(Id::read).map(Some)).unwrap_or_else(Id::none)
 }
 
 /// The list with ascending keys, equal ones in the order they had.
 fn in_order<T>(list: Vec<T>, key: impl Fn(&T) -> u64) -> impl Iterator<Item = T> {
     let order = list.iter().map(key).zip(0_usize..).collect::<BinaryHeap<_>>().into_sorted_vec();
-    let mut list: Vec<Option<T>> = list.into_iter().map(Some).collect();
+    let mut list = gather(list.into_iter().map(Some));
     order.into_iter().filter_map(move |(_, at)| list.get_mut(at)?.take())
-}
-
-/// A whole number of a record.
-fn number(record: &Members<'_>, name: &str) -> Option<u64> {
-    record.get(name).and_then(|raw| json::integer(raw.get())).and_then(|number| u64::try_from(number).ok())
 }

@@ -1,4 +1,7 @@
-//! Short words found in texts. The standard library's search is made for long ones and is larger than what it is for here.
+//! Small work on texts: short words found, numbers read, lists joined. The standard library's ways are made for more than
+//! that and are larger than all they are for here.
+
+use alloc::string::String;
 
 /// Where a text holds some words first, ASCII letters in either case.
 #[must_use]
@@ -20,9 +23,58 @@ pub fn split_once<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     Some((text.get(..at)?, text.get(at + mark.len()..)?))
 }
 
+/// The number that a text of decimal digits stands for; `None` for any other text, and for one that is too large.
+#[must_use]
+pub fn whole(text: &str) -> Option<u64> {
+    let mut number = (!text.is_empty()).then_some(0_u64)?;
+    for byte in text.bytes() {
+        let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(number)
+}
+
+/// How many code points a text has.
+#[must_use]
+pub fn code_points(text: &str) -> u64 {
+    // Every byte of a code point but the first has these two bits.
+    text.bytes().map(|byte| u64::from(byte & 0b1100_0000 != 0b1000_0000)).sum()
+}
+
+/// The texts of a list with something between them.
+#[must_use]
+pub fn joined<T: AsRef<str>>(list: &[T], between: &str) -> String {
+    let mut out = String::new();
+    for (number, text) in list.iter().enumerate() {
+        out.push_str(if number == 0 { "" } else { between });
+        out.push_str(text.as_ref());
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_digits_and_nothing_else() {
+        for (text, number) in [("0", 0), ("007", 7), ("18446744073709551615", u64::MAX)] {
+            assert_eq!(whole(text), Some(number), "{text}");
+        }
+        for text in ["", "+1", "-1", " 1", "1.0", "18446744073709551616", "99999999999999999999999", "\u{661}"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn code_points_are_counted_and_lists_joined() {
+        for text in ["", "abc", "é\u{20ac}🙂x", "\u{301}"] {
+            assert_eq!(code_points(text), text.chars().count() as u64, "{text}");
+        }
+        for list in [&[][..], &["a"], &["a", "", "é"]] {
+            assert_eq!(joined(list, ", "), list.join(", "));
+        }
+    }
 
     #[test]
     fn words_are_found_anywhere_in_either_case() {

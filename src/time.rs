@@ -56,11 +56,12 @@ impl WallTime {
         const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         let (_, date) = text::split_once(text.trim(), ", ")?;
         let mut words = date.split(' ');
-        let day: i64 = words.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+        let number = |text: &str| text::whole(text).and_then(|number| i64::try_from(number).ok());
+        let day = number(words.next()?).filter(|day| (1..=31).contains(day))?;
         let month = words.next()?;
         let month = MONTHS.iter().zip(1_i64..).find(|(name, _)| **name == month)?.1;
-        let year: i64 = words.next()?.parse().ok().filter(|year| (1970..=9999).contains(year))?;
-        let mut clock = words.next()?.split(':').map(|part| part.parse::<i64>().ok().filter(|n| (0..=60).contains(n)));
+        let year = number(words.next()?).filter(|year| (1970..=9999).contains(year))?;
+        let mut clock = words.next()?.split(':').map(|part| number(part).filter(|number| (0..=60).contains(number)));
         let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
         if words.next()? != "GMT" || words.next().is_some() || clock.next().is_some() {
             return None;

@@ -63,7 +63,7 @@ impl Trace {
         let mut born = Object::new();
         born.string("seed", &seed).integer("now", genesis.now.as_ms()).integer("unix_ms", genesis.unix_ms.0);
         let mut line = Object::new();
-        line.json("genesis", &born.finish()).json("config", &config.to_json());
+        line.nested("genesis", born).json("config", &config.to_json());
         let birth = Some(secrets.placeholders_json(line.finish()).into_string());
         Self { on: false, birth, lines: VecDeque::new(), secrets, held: Table::new(), bodies: Table::new(), now: genesis.now }
     }

@@ -125,7 +125,7 @@ impl Url {
         let (host, address) = host::canonical(authority.host)?;
         let port = match authority.port {
             "" => scheme.default_port(),
-            digits => digits.parse().map_err(|_| UrlFault::Port)?,
+            digits => text::whole(digits).and_then(|port| u16::try_from(port).ok()).ok_or(UrlFault::Port)?,
         };
         let (path, query) = normalized(path, query);
         Ok(Self::assemble(scheme, (&host, address), port, &path, query.as_deref()))
@@ -329,7 +329,7 @@ fn classify(text: &str, fault: Fault) -> UrlFault {
             } else if in_host && !character.is_ascii() {
                 UrlFault::NotAscii
             } else {
-                UrlFault::Character { character, at: before.chars().count() as u64 + 1 }
+                UrlFault::Character { character, at: text::code_points(before) + 1 }
             }
         }
     }

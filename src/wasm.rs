@@ -9,11 +9,13 @@ extern crate std;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::gateway::{Gateway, Secrets};
-use crate::io::{self, ExchangeId, Input, PeerId, RequestId};
+use crate::io::{self, Deadline, ExchangeId, Input, Misuse, Output, PeerId, RequestId};
 use crate::json::Json;
 
 mod body;
@@ -43,7 +45,14 @@ import type { ConfigObject, Genesis, HostRequest, SnapshotOptions } from "../ind
 #[derive(Debug)]
 pub struct Core {
     gateway: Contained,
+    /// what `timeout` said last
+    told: Cell<Option<Deadline>>,
 }
+
+/// What an input leaves to do, as bits of a number: outputs wait.
+const OUTPUTS: u32 = 1;
+/// `timeout` has another answer than the last one.
+const TIMEOUT: u32 = 2;
 
 #[wasm_bindgen]
 impl Core {
@@ -58,7 +67,7 @@ impl Core {
     ) -> Result<Core, JsValue> {
         let genesis = convert::genesis(genesis)?;
         let config = config::read(config)?;
-        Ok(Self { gateway: Contained::new(move || Ok(Gateway::new(genesis, config)))? })
+        Self::of(Contained::new(move || Ok(Gateway::new(genesis, config))))
     }
 
     /// Continues from the pieces of a `snapshot`, in any order.
@@ -73,10 +82,11 @@ impl Core {
         let genesis = convert::genesis(genesis)?;
         let config = config::read(config)?;
         let pieces = convert::texts(pieces, "pieces")?;
-        Ok(Self { gateway: Contained::new(move || Gateway::restore(genesis, config, &pieces))? })
+        Self::of(Contained::new(move || Gateway::restore(genesis, config, &pieces)))
     }
 
-    /// Takes in what happened, in its JSON form.
+    /// Takes in what happened, in its JSON form. Gives what is to be done then: 1 where outputs wait, plus 2 where
+    /// `timeout` has another answer than the last one.
     ///
     /// # Errors
     /// `Misuse`, a fault of the host; nothing changed.
@@ -84,9 +94,9 @@ impl Core {
         &self,
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "string")] json: &JsValue,
-    ) -> Result<(), JsValue> {
+    ) -> Result<u32, JsValue> {
         let (now, json) = (convert::instant(now)?, convert::text(json, "json")?);
-        self.gateway.run(move |gateway| gateway.handle_input(now, io::read_input(&json)?))?.map_err(convert::misuse)
+        self.take(move |gateway| gateway.handle_input(now, io::read_input(&json)?))
     }
 
     /// A message from a peer, without an envelope.
@@ -98,7 +108,7 @@ impl Core {
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] peer: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "string")] text: &JsValue,
-    ) -> Result<(), JsValue> {
+    ) -> Result<u32, JsValue> {
         let peer = PeerId(convert::whole(peer, "peer")?);
         self.feed(now, Input::Message { peer, text: convert::text(text, "text")? })
     }
@@ -112,7 +122,7 @@ impl Core {
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] exchange: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "ArrayBufferView | ArrayBuffer")] bytes: &JsValue,
-    ) -> Result<(), JsValue> {
+    ) -> Result<u32, JsValue> {
         let exchange = ExchangeId(convert::whole(exchange, "exchange")?);
         let bytes = convert::bytes(bytes).ok_or_else(|| convert::misuse("`bytes` must be a Uint8Array"))?;
         self.feed(now, Input::Body { exchange, bytes })
@@ -128,7 +138,7 @@ impl Core {
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "number | bigint")] request: &JsValue,
         #[wasm_bindgen(unchecked_param_type = "ArrayBufferView | ArrayBuffer")] bytes: &JsValue,
-    ) -> Result<(), JsValue> {
+    ) -> Result<u32, JsValue> {
         let request = RequestId(convert::whole(request, "request")?);
         let bytes = convert::bytes(bytes).ok_or_else(|| convert::misuse("`bytes` must be a Uint8Array"))?;
         self.feed(now, Input::RequestBody { request, bytes })
@@ -140,7 +150,24 @@ impl Core {
     /// `Dead` or `Disposed`.
     #[wasm_bindgen(unchecked_return_type = "string | undefined")]
     pub fn output(&self) -> Result<JsValue, JsValue> {
-        self.gateway.run(|gateway| gateway.poll_output().map(|output| output.to_json())).map(text)
+        Ok(self.polled(false)?.map_or(JsValue::UNDEFINED, |(.., json)| JsValue::from_str(&json)))
+    }
+
+    /// The same, but for a text that goes to a peer or into a response: that one comes without an envelope, as
+    /// `[peer, undefined, text]` or `[undefined, request, text]`, so that nobody escapes it and reads it back.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    #[wasm_bindgen(
+        unchecked_return_type = "string | [peer: number, request: undefined, text: string] | [peer: undefined, request: number, text: string] | undefined"
+    )]
+    pub fn next(&self) -> Result<JsValue, JsValue> {
+        let number = |id: Option<u64>| id.map_or(JsValue::UNDEFINED, |id| JsValue::from_f64(id as f64));
+        Ok(match self.polled(true)? {
+            None => JsValue::UNDEFINED,
+            Some((None, None, json)) => JsValue::from_str(&json),
+            Some((peer, request, text)) => Array::of3(&number(peer), &number(request), &JsValue::from_str(&text)).into(),
+        })
     }
 
     /// When to come back at the latest, and why, as JSON text.
@@ -149,7 +176,12 @@ impl Core {
     /// `Dead` or `Disposed`.
     #[wasm_bindgen(unchecked_return_type = "string | undefined")]
     pub fn timeout(&self) -> Result<JsValue, JsValue> {
-        self.gateway.run(|gateway| gateway.poll_timeout().map(|deadline| deadline.to_json())).map(text)
+        let (deadline, json) = self.gateway.run(|gateway| {
+            let deadline = gateway.poll_timeout();
+            (deadline, deadline.map(|deadline| deadline.to_json()))
+        })?;
+        self.told.set(deadline);
+        Ok(text(json))
     }
 
     /// All state, in pieces of JSON text under 1 MiB each. They hold credentials unless `secrets` is false.
@@ -192,9 +224,43 @@ impl Core {
         self.gateway.dispose();
     }
 
-    fn feed(&self, now: &JsValue, input: Input) -> Result<(), JsValue> {
+    fn polled(&self, bare: bool) -> Result<Option<Told>, JsValue> {
+        self.gateway.run(move |gateway| gateway.poll_output().map(|output| told(output, bare)))
+    }
+
+    fn of(gateway: Result<Contained, JsValue>) -> Result<Self, JsValue> {
+        Ok(Self { gateway: gateway?, told: Cell::new(None) })
+    }
+
+    fn feed(&self, now: &JsValue, input: Input) -> Result<u32, JsValue> {
         let now = convert::instant(now)?;
-        self.gateway.run(move |gateway| gateway.handle_input(now, input))?.map_err(convert::misuse)
+        self.take(move |gateway| gateway.handle_input(now, input))
+    }
+
+    fn take(&self, input: impl FnOnce(&mut Gateway) -> Result<(), Misuse> + 'static) -> Result<u32, JsValue> {
+        let (taken, outputs, deadline) = self.gateway.run(move |gateway| {
+            let taken = input(gateway);
+            (taken, gateway.has_output(), gateway.poll_timeout())
+        })?;
+        taken.map_err(convert::misuse)?;
+        Ok(u32::from(outputs) * OUTPUTS + u32::from(deadline != self.told.get()) * TIMEOUT)
+    }
+}
+
+/// The peer or the request of a bare text, or neither of a JSON text.
+type Told = (Option<u64>, Option<u64>, String);
+
+fn told(output: Output, bare: bool) -> Told {
+    match output {
+        Output::Message { peer, text } if bare => (Some(peer.0), None, text),
+        Output::ResponseBody { request, text } if bare => (None, Some(request.0), text),
+        Output::Message { .. }
+        | Output::Fetch { .. }
+        | Output::Abort { .. }
+        | Output::ResponseHead { .. }
+        | Output::ResponseBody { .. }
+        | Output::ResponseEnd { .. }
+        | Output::Notice(_) => (None, None, output.to_json().into_string()),
     }
 }
 

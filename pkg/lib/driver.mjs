@@ -5,6 +5,10 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const TICK = '{"type":"tick"}';
 
+/** The bits of what the core gives back for an input. */
+const OUTPUTS = 1;
+const TIMEOUT = 2;
+
 /**
  * Drives a core: does what it asks for, in order, and tells it what happened.
  *
@@ -27,6 +31,7 @@ export class Driver {
   #requests = 0;
   #idle = [];
   #pumping = false;
+  #todo = OUTPUTS | TIMEOUT;
   #stopped = false;
   #wake;
 
@@ -74,8 +79,9 @@ export class Driver {
   open(peer, scope, write, end) {
     const text = JSON.stringify({ type: "open", peer, scope });
     this.#enter((core, now) => {
-      core.input(now, text);
+      const todo = core.input(now, text);
       this.#peers.set(peer, { write, end });
+      return todo;
     }, true);
   }
 
@@ -176,13 +182,15 @@ export class Driver {
   #enter(call, demanding = false) {
     if (this.#stopped) return;
     try {
-      call(this.#core, this.#now());
+      this.#todo |= call(this.#core, this.#now());
     } catch (error) {
       this.#fault(error, demanding);
       return;
     }
+    if (this.#pumping) return;
     try {
-      this.#pump();
+      if (this.#todo !== 0) this.#pump();
+      if (!this.#stopped) this.#writeTrace();
     } catch (error) {
       this.#fault(error);
     }
@@ -190,11 +198,11 @@ export class Driver {
 
   /** Does what the core asks for. An output whose doing leads back in here adds outputs for the loop that runs. */
   #pump() {
-    if (this.#pumping) return;
     this.#pumping = true;
     try {
-      for (let text = this.#core.output(); text !== undefined; text = this.#core.output()) {
-        this.#perform(JSON.parse(text));
+      for (let next = this.#core.next(); next !== undefined; next = this.#core.next()) {
+        if (typeof next === "string") this.#perform(JSON.parse(next));
+        else this.#say(next);
         if (this.#stopped) return;
       }
       for (const response of this.#begun) this.#guarded(() => response.flush());
@@ -202,15 +210,17 @@ export class Driver {
     } finally {
       this.#pumping = false;
     }
-    this.#arm();
-    this.#writeTrace();
+    if (this.#todo & TIMEOUT) this.#arm();
+    this.#todo = 0;
+  }
+
+  #say([peer, request, text]) {
+    if (request === undefined) this.#guarded(() => this.#peers.get(peer)?.write(text));
+    else this.#guarded(() => this.#responses.get(request)?.body(text));
   }
 
   #perform(output) {
     switch (output.type) {
-      case "message":
-        this.#guarded(() => this.#peers.get(output.peer)?.write(output.text));
-        break;
       case "fetch":
         this.#start(output);
         break;
@@ -223,9 +233,6 @@ export class Driver {
         this.#guarded(() => response?.head(output.status, output.headers));
         break;
       }
-      case "response_body":
-        this.#guarded(() => this.#responses.get(output.request)?.body(output.text));
-        break;
       case "response_end": {
         const response = this.#responses.get(output.request);
         this.#responses.delete(output.request);
@@ -296,6 +303,8 @@ export class Driver {
         return;
       }
       this.#wake = undefined;
+      // A timer may be early: it is set again then, though the core's deadline is the same.
+      this.#todo |= TIMEOUT;
       this.#enter((core, now) => core.input(now, TICK));
     };
     let cancel;

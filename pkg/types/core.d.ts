@@ -76,6 +76,12 @@ export interface Deadline {
   reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive";
 }
 
+/** What an input leaves to do: 1 where outputs wait, plus 2 where `Core.timeout` has another answer than its last one. */
+export type Todo = number;
+
+/** A text for a peer, or some of the body of a response. */
+export type BareText = [peer: number, request: undefined, text: string] | [peer: undefined, request: number, text: string];
+
 /** Whether a snapshot holds credentials: for the host's own storage true, the default; to hand on false. */
 export interface SnapshotOptions {
   secrets?: boolean;
@@ -91,15 +97,17 @@ export class Core {
   /** Continues from the pieces of a snapshot, in any order. Throws an Error named `RestoreError` for what it cannot read. */
   static restore(genesis: Genesis, config: ConfigObject | undefined, pieces: readonly string[]): Core;
   /** Takes in what happened: the JSON text of an {@link Input}. Throws an Error named `Misuse`; then nothing changed. */
-  input(now: Milliseconds, json: string): void;
+  input(now: Milliseconds, json: string): Todo;
   /** The input `message`, without an envelope. */
-  message(now: Milliseconds, peer: Id, text: string): void;
+  message(now: Milliseconds, peer: Id, text: string): Todo;
   /** The input `body`, without an envelope. The bytes are copied. */
-  body(now: Milliseconds, exchange: Id, bytes: ArrayBufferView | ArrayBuffer): void;
+  body(now: Milliseconds, exchange: Id, bytes: ArrayBufferView | ArrayBuffer): Todo;
   /** The input `request_body`, without an envelope. The bytes are copied. */
-  requestBody(now: Milliseconds, request: Id, bytes: ArrayBufferView | ArrayBuffer): void;
+  requestBody(now: Milliseconds, request: Id, bytes: ArrayBufferView | ArrayBuffer): Todo;
   /** The JSON text of the next {@link Output}, or undefined when there is nothing to do. */
   output(): string | undefined;
+  /** The same, but the outputs `message` and `response_body` come without an envelope. */
+  next(): string | BareText | undefined;
   /** The JSON text of a {@link Deadline}, or undefined when only inputs matter. */
   timeout(): string | undefined;
   /** All state, in pieces of JSON text under 1 MiB each. */

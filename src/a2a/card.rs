@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::json::{self, Fault as JsonFault, Json, Kind, Members, Raw};
+use crate::list::gather;
 
 use super::choice::binding_of;
 use super::member;
@@ -94,7 +95,7 @@ impl Card {
             description: text("description"),
             protocol_version: text("protocolVersion").or_else(|| text("protocol_version")),
             streaming: capabilities.get("streaming").and_then(member::flag).unwrap_or_default(),
-            skills: members.get("skills").and_then(json::elements).unwrap_or_default().into_iter().filter_map(skill).collect(),
+            skills: gather(members.get("skills").and_then(json::elements).unwrap_or_default().into_iter().filter_map(skill)),
             offers: offers(&members),
             whole: Json::from_raw(raw),
         })
@@ -120,7 +121,7 @@ fn skill(raw: Raw<'_>) -> Option<String> {
 /// The list of 1.0, then what stands at the top of the card as in 0.3.
 fn offers(members: &Members<'_>) -> Vec<Offer> {
     let list = |names: [&str; 2]| names.iter().find_map(|name| members.get(name)).and_then(json::elements).unwrap_or_default();
-    let mut offers: Vec<Offer> = list(["supportedInterfaces", "supported_interfaces"]).into_iter().filter_map(listed).collect();
+    let mut offers = gather(list(["supportedInterfaces", "supported_interfaces"]).into_iter().filter_map(listed));
     let listed = !offers.is_empty();
     let preferred = ["preferredTransport", "preferred_transport"].iter().find_map(|name| members.string(name));
     let at_top = Offer {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::json::{Json, Object};
+use crate::text;
 use crate::url::{Address, Scheme, Url};
 
 use super::card::{Card, Offer};
@@ -32,7 +33,7 @@ pub struct ChoiceFault {
 
 impl fmt::Display for ChoiceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no supported binding (JSONRPC, HTTP+JSON): the card offers {}", self.offered.join(", "))
+        write!(f, "no supported binding (JSONRPC, HTTP+JSON): the card offers {}", text::joined(&self.offered, ", "))
     }
 }
 
@@ -66,11 +67,11 @@ enum Label {
 /// Only the major number tells: 1.x is spoken as 1.0 (§3.6: patch and minor versions are compatible), 0.x as 0.3.
 fn label(version: Option<&str>) -> Label {
     let version = version.unwrap_or_default().trim().trim_start_matches(['v', 'V']);
-    match version.split('.').next().unwrap_or_default().parse::<u32>() {
-        Ok(0) => Label::Old,
-        Ok(1) => Label::New,
-        Ok(_) => Label::Unsupported,
-        Err(_) => Label::Nothing,
+    match text::whole(version.split('.').next().unwrap_or_default()) {
+        Some(0) => Label::Old,
+        Some(1) => Label::New,
+        Some(_) => Label::Unsupported,
+        None => Label::Nothing,
     }
 }
 
@@ -161,7 +162,7 @@ pub fn normalized(card: &Card, choice: Option<&Choice>) -> Json {
         out.string("url", choice.interface.url.as_str());
     }
     out.boolean("streaming", card.streaming);
-    out.strings("skills", card.skills.iter().map(String::as_str));
+    out.strings("skills", &card.skills);
     out.finish()
 }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::json::{self, Kind, Members, Raw};
+use crate::list::gather_all;
 
 /// Why a value is no part of the model: where it stands and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ pub(super) fn text(raw: Raw<'_>) -> Option<String> {
 
 /// An array of texts; `None` where any element is something else.
 pub(super) fn texts(raw: Raw<'_>) -> Option<Vec<String>> {
-    json::elements(raw)?.into_iter().map(text).collect()
+    gather_all(json::elements(raw)?.into_iter().map(text))
 }
 
 /// A boolean, also one that was written as a string.
@@ -92,7 +93,7 @@ pub(super) fn integer(raw: Raw<'_>) -> Option<i64> {
 
 /// An array whose elements all read; `None` where it is no array.
 pub(super) fn list<T>(raw: Raw<'_>, read: impl Fn(Raw<'_>) -> Option<T>) -> Option<Vec<T>> {
-    json::elements(raw)?.into_iter().map(read).collect()
+    gather_all(json::elements(raw)?.into_iter().map(read))
 }
 
 #[cfg(test)]

@@ -158,7 +158,7 @@ impl Message {
 
 pub(super) fn optional_strings(out: &mut Object, name: &str, list: Option<&[String]>) {
     if let Some(list) = list {
-        out.strings(name, list.iter().map(String::as_str));
+        out.strings(name, list);
     }
 }
 

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
+use crate::list::gather;
 
 use super::dialect::Dialect;
 use super::member;
@@ -190,7 +191,7 @@ impl Part {
 pub(super) fn read_parts(raw: Raw<'_>, dialect: Dialect) -> Vec<Part> {
     match json::kind(raw) {
         Kind::Null => Vec::new(),
-        Kind::Array => json::elements(raw).unwrap_or_default().into_iter().map(|raw| Part::read(raw, dialect)).collect(),
+        Kind::Array => gather(json::elements(raw).unwrap_or_default().into_iter().map(|raw| Part::read(raw, dialect))),
         Kind::Boolean | Kind::Number | Kind::String | Kind::Object => [Part::read(raw, dialect)].into(),
     }
 }

@@ -10,13 +10,13 @@ use crate::json::{self, Fault as JsonFault, Kind, Raw};
 use super::dialect::Dialect;
 use super::envelope::{self, Opened};
 use super::error::Fault;
-use super::event::Event;
 use super::member::Misread;
 use super::message::Message;
 use super::task::Task;
 
 /// What an agent answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is read")]
 pub enum Reply {
     /// a task
     Task(Task),
@@ -24,18 +24,6 @@ pub enum Reply {
     Message(Message),
     /// a success without content
     Empty,
-}
-
-impl Reply {
-    /// The same as an event, to be merged with what a stream gave before.
-    #[must_use]
-    pub fn into_event(self) -> Option<Event> {
-        match self {
-            Self::Task(task) => Some(Event::Task(task)),
-            Self::Message(message) => Some(Event::Message(message)),
-            Self::Empty => None,
-        }
-    }
 }
 
 /// Reads the whole body of an answer. `depth` bounds nested arrays and objects.

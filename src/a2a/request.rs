@@ -252,7 +252,7 @@ fn send_members(out: &mut Object, request: &SendRequest, dialect: Dialect, lost:
         configuration.boolean("returnImmediately", true);
     }
     if !configuration.is_empty() {
-        out.json("configuration", &configuration.finish());
+        out.nested("configuration", configuration);
     }
     out.optional_json("metadata", request.metadata.as_ref());
 }

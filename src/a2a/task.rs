@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::json::{self, Array, Json, Kind, Object, Raw};
+use crate::list::gather;
 
 use super::dialect::Dialect;
 use super::member::{self, Misread};
@@ -109,14 +110,14 @@ impl Task {
             for artifact in artifacts {
                 list.json(&artifact.to_json());
             }
-            out.json("artifacts", &list.finish());
+            out.nested("artifacts", list);
         }
         if let Some(history) = &self.history {
             let mut list = Array::new();
             for message in history {
                 list.json(&message.to_json());
             }
-            out.json("history", &list.finish());
+            out.nested("history", list);
         }
         out.optional_json("metadata", self.metadata.as_ref());
         out.members(&self.extra);
@@ -141,7 +142,7 @@ impl Task {
     /// artifact repeats are said once. A completed task that holds neither is read from the last turn of its history.
     #[must_use]
     pub fn readable(&self) -> String {
-        let mut pieces: Vec<String> = self.artifacts().iter().map(|artifact| readable(&artifact.parts)).collect();
+        let mut pieces = gather(self.artifacts().iter().map(|artifact| readable(&artifact.parts)));
         if let Some(words) = self.status.message.as_ref().map(Message::readable)
             && !pieces.iter().any(|piece| piece.trim() == words.trim())
         {

@@ -17,7 +17,7 @@ pub(super) fn message(message: &Message, lost: &mut Vec<String>) -> Json {
     }
     let mut out = Object::new();
     out.string("kind", "message").string("messageId", &message.message_id).string("role", message.role.kebab());
-    out.json("parts", &parts.finish());
+    out.nested("parts", parts);
     shared_members(&mut out, message);
     optional_strings(&mut out, "referenceTaskIds", message.reference_task_ids.as_deref());
     out.members(&message.extra);
@@ -57,7 +57,7 @@ pub(super) fn rest_message(message: &Message, lost: &mut Vec<String>) -> Json {
             Content::Data(data) => {
                 let mut inner = Object::new();
                 inner.json("data", data);
-                out.json("data", &inner.finish())
+                out.nested("data", inner)
             }
             Content::Url(url) => out.json("file", &file(part, "fileWithUri", url)),
             Content::Raw(base64) => out.json("file", &file(part, "fileWithBytes", base64)),
@@ -65,11 +65,11 @@ pub(super) fn rest_message(message: &Message, lost: &mut Vec<String>) -> Json {
         };
         note_lost(part, index, lost);
         out.optional_json("metadata", part.metadata.as_ref());
-        parts.json(&out.finish());
+        parts.nested(out);
     }
     let mut out = Object::new();
     out.string("messageId", &message.message_id).string("role", message.role.wire());
-    out.json("content", &parts.finish());
+    out.nested("content", parts);
     shared_members(&mut out, message);
     if message.reference_task_ids.as_ref().is_some_and(|ids| !ids.is_empty()) {
         lost.push("reference_task_ids".into());

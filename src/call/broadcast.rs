@@ -12,6 +12,7 @@ use crate::io::{Deadline, ExchangeId};
 use crate::json::{self, Json, Object};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
+use crate::text;
 
 /// What became of one agent, or is becoming.
 #[derive(Debug)]
@@ -140,8 +141,8 @@ impl Broadcast {
             }
         }
         let mut out = Object::new();
-        out.json("results", &results.finish()).integer("succeeded", succeeded).integer("failed", failed);
-        let text = format!("Answered: {succeeded} of {}.\n{}", succeeded + failed, lines.join("\n"));
+        out.nested("results", results).integer("succeeded", succeeded).integer("failed", failed);
+        let text = format!("Answered: {succeeded} of {}.\n{}", succeeded + failed, text::joined(&lines, "\n"));
         let mut result = ToolResult::new(text, out);
         result.is_error = succeeded == 0;
         Some(Ok(result))

@@ -10,9 +10,11 @@ use super::{Ended, Run};
 use crate::exchange::Report;
 use crate::io::{Deadline, ExchangeId, Reason};
 use crate::json::Object;
+use crate::list::gather;
 use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::Started;
 use crate::registry::Profile;
+use crate::text;
 use crate::time::Instant;
 
 /// How long a connecting agent's card is awaited.
@@ -122,11 +124,8 @@ impl Connect {
 fn describe(profile: &Profile) -> String {
     let summary = profile.summary.members().unwrap_or_default();
     let name = summary.string("name").unwrap_or_default();
-    let skills: alloc::vec::Vec<String> = summary
-        .get("skills")
-        .and_then(crate::json::elements)
-        .map(|list| list.into_iter().filter_map(crate::json::string).collect())
-        .unwrap_or_default();
+    let skills = summary.get("skills").and_then(crate::json::elements).unwrap_or_default();
+    let skills = gather(skills.into_iter().filter_map(crate::json::string));
     let mut text = format!("It is {name}");
     match &profile.interface {
         Some(interface) => {
@@ -135,12 +134,12 @@ fn describe(profile: &Profile) -> String {
                 text.push_str(", streams its answers");
             }
         }
-        None => text = format!("{text}, but offers nothing that this gateway speaks ({})", profile.offered.join(", ")),
+        None => text = format!("{text}, but offers nothing that this gateway speaks ({})", text::joined(&profile.offered, ", ")),
     }
     if skills.is_empty() {
         text.push('.');
     } else {
-        text = format!("{text}. Skills: {}.", skills.join(", "));
+        text = format!("{text}. Skills: {}.", text::joined(&skills, ", "));
     }
     for note in &profile.notes {
         text = format!("{text} Note: {note}");

@@ -10,9 +10,11 @@ use crate::exchange::{Plan, Reply, Report};
 use crate::http;
 use crate::io::{Deadline, ExchangeId, Method, Reason};
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
+use crate::list::gather;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
 use crate::registry::Credentials;
+use crate::text;
 use crate::time::Instant;
 use crate::url::Url;
 
@@ -154,11 +156,11 @@ fn help_result(help: Option<Raw<'_>>) -> ToolResult {
             out.json("help", &Json::from_raw(help));
             let members = json::members(help).unwrap_or_default();
             let line = |name: &str| members.string(name).map(|text| format!("{name}: {text}"));
-            let lines: Vec<String> = ["description", "syntax"].into_iter().filter_map(line).collect();
-            if lines.is_empty() { help.get().to_string() } else { lines.join("\n") }
+            let lines = gather(["description", "syntax"].into_iter().filter_map(line));
+            if lines.is_empty() { help.get().to_string() } else { text::joined(&lines, "\n") }
         }
         None => {
-            out.json("agents", &Array::new().finish());
+            out.nested("agents", Array::new());
             "The directory offers no help.".to_string()
         }
     };
@@ -183,19 +185,19 @@ fn cards_result(cards: &[Raw<'_>], token: Option<&str>) -> ToolResult {
                 refused += 1;
                 let mut problem = Object::new();
                 problem.integer("index", index).string("why", "it is no object with a name");
-                problems.json(&problem.finish());
+                problems.nested(problem);
             }
         }
     }
     let mut out = Object::new();
-    out.json("agents", &agents.finish()).optional_string("next_token", token);
+    out.nested("agents", agents).optional_string("next_token", token);
     if refused > 0 {
-        out.json("problems", &problems.finish());
+        out.nested("problems", problems);
         lines.push(format!("{refused} entries could not be read."));
     }
     if let Some(token) = token {
         lines.push(format!("There is more: call again with cursor {token}"));
     }
-    let text = if lines.is_empty() { "The directory lists no agents for that.".to_string() } else { lines.join("\n") };
+    let text = if lines.is_empty() { "The directory lists no agents for that.".to_string() } else { text::joined(&lines, "\n") };
     ToolResult::new(text, out)
 }

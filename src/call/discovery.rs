@@ -1,6 +1,5 @@
 //! Looking for an agent's card, one candidate after the other.
 
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,13 +11,14 @@ use crate::exchange::{Failure, Plan, Report, Want};
 use crate::io::{ExchangeId, Method};
 use crate::mcp::outcome::Code;
 use crate::registry::Profile;
+use crate::text;
 use crate::url::Url;
 
 /// A search for a card.
 #[derive(Debug)]
 pub struct Discovery {
     target: Target,
-    left: VecDeque<Url>,
+    left: Vec<Url>,
     asked: Option<(ExchangeId, Url)>,
     tried: Vec<String>,
     verdict: Verdict,
@@ -69,10 +69,26 @@ pub enum Search {
     NotFound(String),
 }
 
+impl Search {
+    /// What an ended search found, which later calls know too; outside `None` where it goes on.
+    pub fn ended(self, run: &mut Run<'_>, discovery: &mut Option<Discovery>) -> Option<Option<Profile>> {
+        let profile = match self {
+            Self::Going => return None,
+            Self::Found(found) => Some(found.profile),
+            Self::NotFound(_) => None,
+        };
+        if let Some(discovery) = discovery.take() {
+            discovery.keep(run, profile.as_ref());
+        }
+        Some(profile)
+    }
+}
+
 impl Discovery {
     /// Starts a search.
     pub fn start(run: &mut Run<'_>, target: Target) -> (Self, Search) {
-        let left = a2a::card_candidates(&target.url).into();
+        let mut left = a2a::card_candidates(&target.url);
+        left.reverse();
         let mut discovery =
             Self { target, left, asked: None, tried: Vec::new(), verdict: Verdict::of(Code::ProtocolError), answered: false };
         let search = discovery.next(run);
@@ -80,7 +96,7 @@ impl Discovery {
     }
 
     fn next(&mut self, run: &mut Run<'_>) -> Search {
-        while let Some(url) = self.left.pop_front() {
+        while let Some(url) = self.left.pop() {
             let plan = Plan {
                 method: Method::Get,
                 url: url.clone(),
@@ -105,7 +121,7 @@ impl Discovery {
                 }
             }
         }
-        Search::NotFound(format!("no agent card: {}", self.tried.join("; ")))
+        Search::NotFound(format!("no agent card: {}", text::joined(&self.tried, "; ")))
     }
 
     /// Whether it waits for this exchange.
@@ -165,8 +181,9 @@ impl Discovery {
     #[must_use]
     pub fn so_far(&self) -> String {
         let pending = self.asked.as_ref().map(|(_, url)| format!("{} did not answer in time", url.path()));
-        let tried: Vec<&str> = self.tried.iter().map(String::as_str).chain(pending.as_deref()).collect();
-        format!("no agent card: {}", tried.join("; "))
+        let mut tried = self.tried.clone();
+        tried.extend(pending);
+        format!("no agent card: {}", text::joined(&tried, "; "))
     }
 
     fn judge(&mut self, verdict: Verdict) {

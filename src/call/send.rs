@@ -9,16 +9,19 @@ use super::life::{self, Event as Happening, State};
 use super::route::Route;
 use super::target::Target;
 use super::{Ended, Run, Work, fault};
-use crate::a2a::{self, Assembly, Event, Fault, FaultKind, Operation, SendRequest};
+use crate::a2a::{self, Assembly, Event, Fault, Operation, SendRequest};
 use crate::exchange::{Failure, Reply, Report, Want};
-use crate::history::{self, Entry};
+use crate::history;
 use crate::io::{Cause, Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
 use crate::registry::Profile;
+use crate::text;
 use crate::time::Instant;
 
 mod answer;
+mod ending;
+mod plain;
 mod reading;
 mod stream;
 
@@ -165,14 +168,7 @@ impl Send {
     }
 
     fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<Ended> {
-        let profile = match search {
-            Search::Going => return None,
-            Search::Found(found) => Some(found.profile),
-            Search::NotFound(_) => None,
-        };
-        if let Some(discovery) = self.discovery.take() {
-            discovery.keep(run, profile.as_ref());
-        }
+        let profile = search.ended(run, &mut self.discovery)?;
         self.begin(run, profile.as_ref())
     }
 
@@ -209,7 +205,7 @@ impl Send {
             }
         };
         if !encoded.lost.is_empty() {
-            let (version, lost) = (interface.dialect.version(), encoded.lost.join(", "));
+            let (version, lost) = (interface.dialect.version(), text::joined(&encoded.lost, ", "));
             run.log(Level::Warning, &format!("A2A {version} has no place for {lost}: {} does not get that", self.target.label));
         }
         let encoded = if self.state == State::Resuming && self.other_method { encoded.with_other_method() } else { encoded };
@@ -249,92 +245,6 @@ impl Send {
             State::Confirming | State::Reading | State::Polling => self.read(run, report),
             State::Finding | State::Waiting | State::Ended => None,
         }
-    }
-
-    /// The answer to a blocking send.
-    fn sent(&mut self, run: &mut Run<'_>, report: Report<'_>) -> Option<Ended> {
-        match report {
-            Report::Reply(reply) => self.answered(run, &reply),
-            Report::Failed(failure) => Some(self.fail(run, fault::failure(&self.target.label, &failure))),
-            Report::Event(_) | Report::Closed(_) => None,
-        }
-    }
-
-    /// A whole answer to a message, where one answer or a stream was asked for.
-    fn answered(&mut self, run: &mut Run<'_>, reply: &Reply) -> Option<Ended> {
-        match self.decode(run, reply) {
-            Ok(a2a::Reply::Task(task)) => {
-                self.learn_dialect(run);
-                self.apply(run, Event::Task(task)).or_else(|| self.settle(run, reply))
-            }
-            Ok(a2a::Reply::Message(message)) => {
-                self.learn_dialect(run);
-                self.apply(run, Event::Message(message)).or_else(|| self.settle(run, reply))
-            }
-            Ok(a2a::Reply::Empty) if self.state == State::Resuming => self.wait(run, Happening::ResumeRefused, None),
-            Ok(a2a::Reply::Empty) => {
-                let message = format!("{} answered with neither a task nor a message", self.target.label);
-                Some(self.fail(run, ToolError::new(Code::ProtocolError, message)))
-            }
-            Err(problem) => self.refused(run, reply, &problem),
-        }
-    }
-
-    /// An error in place of an answer: another version, no stream, or the end.
-    fn refused(&mut self, run: &mut Run<'_>, reply: &Reply, problem: &Fault) -> Option<Ended> {
-        if self.route.as_mut().is_some_and(|route| route.downgrade(problem)) {
-            run.log(Level::Warning, &format!("{} does not know A2A 1.0 there; trying 0.3", self.target.label));
-            self.step(Happening::VersionRefused);
-            return self.transmit(run);
-        }
-        if self.forget_task(run, problem) {
-            self.step(Happening::TaskRefused);
-            return self.transmit(run);
-        }
-        if self.state == State::Streaming && unprocessed(reply.status, problem) {
-            run.log(Level::Warning, &format!("{} does not stream, though its card says so; sending plainly", self.target.label));
-            self.step(Happening::StreamRefused);
-            return self.transmit(run);
-        }
-        if self.state == State::Resuming {
-            if matches!(reply.status, 404 | 405) && self.dialect().is_rest() && !self.other_method {
-                self.other_method = true;
-                return self.transmit(run);
-            }
-            return self.wait(run, Happening::ResumeRefused, None);
-        }
-        let error = fault::answered(run, &self.target, reply, problem);
-        Some(self.fail(run, error))
-    }
-
-    /// A task that was remembered for the alias but is finished or gone at the agent no longer goes out; where it is
-    /// finished the message refers to it. The agent refused the message, so that it may go once more.
-    fn forget_task(&mut self, run: &mut Run<'_>, problem: &Fault) -> bool {
-        let finished = match problem.kind() {
-            FaultKind::Terminal => true,
-            FaultKind::TaskNotFound => false,
-            FaultKind::TaskNotCancelable
-            | FaultKind::Unsupported
-            | FaultKind::MethodNotFound
-            | FaultKind::VersionNotSupported
-            | FaultKind::ContentType
-            | FaultKind::PushNotSupported
-            | FaultKind::Other => return false,
-        };
-        let sending = matches!(self.state, State::Sending | State::Streaming);
-        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| sending) else { return false };
-        let Some(agent) = run.scope.registry.same(alias, *registration) else { return false };
-        let message = &mut self.request.message;
-        let remembered = message.task_id.is_some() && agent.conversation.waiting_task == message.task_id;
-        if !remembered {
-            return false;
-        }
-        agent.conversation.waiting_task = None;
-        let task = message.task_id.take().filter(|_| finished);
-        if message.reference_task_ids.is_none() {
-            message.reference_task_ids = task.map(|task| alloc::vec![task]);
-        }
-        true
     }
 
     fn learn_dialect(&mut self, run: &mut Run<'_>) {
@@ -393,77 +303,6 @@ impl Send {
         self.assembly.task().is_none() && self.assembly.message().is_none()
     }
 
-    /// The outcome as it is assembled.
-    fn finish(&mut self, run: &mut Run<'_>) -> Ended {
-        self.step(Happening::Answer);
-        self.state = State::Ended;
-        self.remember(run);
-        self.drop_exchange(run);
-        let ended = self.outcome();
-        self.record(run, &ended);
-        ended
-    }
-
-    /// An error that keeps what was received.
-    fn fail(&mut self, run: &mut Run<'_>, error: ToolError) -> Ended {
-        self.step(Happening::Failure);
-        self.remember(run);
-        self.drop_exchange(run);
-        let ended = Err(self.with_received(error));
-        self.record(run, &ended);
-        ended
-    }
-
-    /// Writes the send into the history of its agent.
-    fn record(&mut self, run: &mut Run<'_>, ended: &Ended) {
-        let (depth, length, at) =
-            (run.ground.config.history.depth, run.ground.config.history.max_entry_length, run.ground.wall());
-        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| depth > 0) else { return };
-        let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
-        let task = self.assembly.task();
-        let message_context = self.assembly.message().and_then(|message| message.context_id.clone());
-        let response = match ended {
-            Ok(result) => result.texts.first().map_or("", String::as_str),
-            Err(error) => error.message.as_str(),
-        };
-        let entry = Entry {
-            sent: core::mem::take(&mut self.sent),
-            response: history::shorten(&run.scope.secrets.redact(String::from(response)), length),
-            at,
-            context_id: message_context.or_else(|| task?.context_id.clone()),
-            task_id: task.map(|task| task.id.clone()).filter(|id| !id.is_empty()),
-            state: task.map(|task| task.status.state.kebab().into_owned()),
-            is_error: ended.is_err(),
-        };
-        agent.history.add(entry, depth);
-    }
-
-    fn drop_exchange(&mut self, run: &mut Run<'_>) {
-        if let Some(exchange) = self.exchange.take() {
-            run.exchanges.abort(run.ground, exchange);
-        }
-        if let Some(mut discovery) = self.discovery.take() {
-            discovery.stop(run);
-        }
-    }
-
-    /// The context and the task of the reply are stored on every path that yields one.
-    fn remember(&self, run: &mut Run<'_>) {
-        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| self.keeping == Keeping::Conversation) else {
-            return;
-        };
-        let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
-        let task = self.assembly.task();
-        let message = self.assembly.message();
-        let context = message.and_then(|message| message.context_id.as_deref()).or_else(|| task?.context_id.as_deref());
-        // A task without a context belongs to the conversation that the message went out with.
-        if context.is_none() && self.request.message.context_id != agent.conversation.context_id {
-            return;
-        }
-        let task = task.filter(|task| !task.id.is_empty());
-        agent.conversation.learn(context, task.map(|task| (task.id.as_str(), &task.status.state)));
-    }
-
     /// Does what is due: the deadline, the end of the closing events, the next reading.
     pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         if self.deadline.is_some_and(|at| run.ground.now >= at) {
@@ -493,25 +332,6 @@ impl Send {
         }
     }
 
-    fn time_out(&mut self, run: &mut Run<'_>) -> Ended {
-        let waited = fault::duration(run.ground.now.since(self.started));
-        let label = &self.target.label;
-        let message = match self.assembly.task() {
-            Some(task) => format!(
-                "{label} did not finish task {} in {waited} (it is {}): read it later with get_task, or stop it with cancel_task",
-                task.id,
-                task.status.state.kebab(),
-            ),
-            None if self.state == State::Finding => format!("the card of {label} did not come in {waited}; nothing was sent"),
-            None => format!("{label} did not answer in {waited}; the message may have arrived"),
-        };
-        if self.assembly.task().is_none() {
-            let answered = self.exchange.is_some_and(|exchange| run.exchanges.answered(exchange));
-            self.target.heard(run, answered);
-        }
-        self.fail(run, ToolError::new(Code::Timeout, message))
-    }
-
     /// When something is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
@@ -523,31 +343,9 @@ impl Send {
         }
     }
 
-    /// Stops. A caller who cancelled wants the agent to stop too.
-    pub fn stop(&mut self, run: &mut Run<'_>, cancelled: bool) {
-        let why = if cancelled { "canceled by its caller" } else { "given up: its caller left" };
-        self.record(run, &Err(ToolError::new(Code::Canceled, why)));
-        self.remember(run);
-        self.drop_exchange(run);
-        let running = self.assembly.task().filter(|task| !task.status.state.is_terminal());
-        let (Some(task), Some(route)) = (running.filter(|_| cancelled), &self.route) else { return };
-        if let Ok(encoded) = a2a::encode(route.interface(), &Operation::Cancel { task_id: &task.id }, run.ground.call_number()) {
-            let plan = self.target.plan(encoded, run.reply());
-            run.start_unowned(plan);
-        }
-    }
-
     /// The task that the agent runs.
     #[must_use]
     pub fn task_id(&self) -> Option<String> {
         self.assembly.task().map(|task| task.id.clone()).filter(|id| !id.is_empty())
     }
-}
-
-/// Whether the agent surely did not process a streamed message.
-fn unprocessed(status: u16, problem: &Fault) -> bool {
-    if matches!(status, 404 | 405 | 415 | 501) {
-        return true;
-    }
-    matches!(problem, Fault::Agent { kind: FaultKind::MethodNotFound | FaultKind::Unsupported, .. })
 }

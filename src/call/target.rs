@@ -83,7 +83,7 @@ impl Target {
                 let message = format!(
                     "{} offers no interface that this gateway speaks (JSON-RPC and HTTP+JSON, A2A 1.0 and 0.3); its card offers {}",
                     self.label,
-                    if profile.offered.is_empty() { "none".to_string() } else { profile.offered.join(", ") },
+                    if profile.offered.is_empty() { "none".to_string() } else { text::joined(&profile.offered, ", ") },
                 );
                 ToolError::new(Code::Unsupported, message)
             }),

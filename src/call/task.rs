@@ -74,14 +74,7 @@ impl TaskCall {
     }
 
     fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<Ended> {
-        let profile = match search {
-            Search::Going => return None,
-            Search::Found(found) => Some(found.profile),
-            Search::NotFound(_) => None,
-        };
-        if let Some(discovery) = self.discovery.take() {
-            discovery.keep(run, profile.as_ref());
-        }
+        let profile = search.ended(run, &mut self.discovery)?;
         self.begin(run, profile.as_ref())
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::{Config, ExternalAgent, Table, Token, seconds};
 use crate::bucket::Rate;
 use crate::json::{self, Array, Json, Kind, Object, Raw};
+use crate::list::gather_all;
 use crate::tools::connect_agent::{check_alias, check_headers};
 use crate::url::Url;
 
@@ -71,7 +72,7 @@ pub(super) fn read_external_agents(raw: Option<Raw<'_>>, config: &mut Config, fa
         });
         table.optional("headers", "an object of at most 20 header fields that may be set", &mut headers, |raw| {
             let members = json::members(raw)?;
-            let list: Option<Vec<_>> = members.iter().map(|(name, raw)| Some((name.to_string(), json::string(raw)?))).collect();
+            let list = gather_all(members.iter().map(|(name, raw)| Some((name.to_string(), json::string(raw)?))));
             list.filter(|list| check_headers(list).is_ok())
         });
         table.finish();
@@ -126,18 +127,18 @@ pub(super) fn write(config: &Config, out: &mut Object) {
         let mut section = Object::new();
         section.json("rps", &Json::trusted(format!("{}.{:06}", rate.micro_rps / 1_000_000, rate.micro_rps % 1_000_000)));
         section.integer("burst", rate.burst);
-        out.json("rate_limit", &section.finish());
+        out.nested("rate_limit", section);
     }
     let mut history = Object::new();
     history.integer("depth", config.history.depth).integer("max_entry_length", config.history.max_entry_length);
-    out.json("history", &history.finish()).json("inbox_ttl_seconds", &seconds(config.inbox_ttl_ms));
+    out.nested("history", history).json("inbox_ttl_seconds", &seconds(config.inbox_ttl_ms));
     if let Some(url) = &config.directory_url {
         let mut directory = Object::new();
         directory.string("url", url.as_str());
-        out.json("directory", &directory.finish());
+        out.nested("directory", directory);
     }
     if let Some(tools) = &config.tools {
-        out.strings("tools", tools.iter().map(String::as_str));
+        out.strings("tools", tools);
     }
     let mut agents = Array::new();
     for agent in &config.external_agents {
@@ -145,22 +146,22 @@ pub(super) fn write(config: &Config, out: &mut Object) {
         for (name, value) in &agent.headers {
             headers.string(name, value);
         }
-        entry.string("name", &agent.name).string("url", agent.url.as_str()).json("headers", &headers.finish());
-        agents.json(&entry.finish());
+        entry.string("name", &agent.name).string("url", agent.url.as_str()).nested("headers", headers);
+        agents.nested(entry);
     }
-    out.json("external_agents", &agents.finish());
+    out.nested("external_agents", agents);
     let mut server = Object::new();
-    server.boolean("loopback", config.server.loopback).strings("hosts", config.server.hosts.iter().map(String::as_str));
-    server.strings("cors_origins", config.server.cors_origins.iter().map(String::as_str));
-    out.json("server", &server.finish());
+    server.boolean("loopback", config.server.loopback).strings("hosts", &config.server.hosts);
+    server.strings("cors_origins", &config.server.cors_origins);
+    out.nested("server", server);
     if !config.server.tokens.is_empty() {
         let (mut tokens, mut auth) = (Array::new(), Object::new());
         for known in &config.server.tokens {
             let mut token = Object::new();
             token.string("token", &known.token).string("principal", &known.principal);
-            tokens.json(&token.finish());
+            tokens.nested(token);
         }
-        auth.json("tokens", &tokens.finish());
-        out.json("auth", &auth.finish());
+        auth.nested("tokens", tokens);
+        out.nested("auth", auth);
     }
 }

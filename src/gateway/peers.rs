@@ -153,7 +153,7 @@ impl Gateway {
             let message = "a request with this `id` is still running: take another one";
             return self.say_error(peer, Some(id), INVALID_REQUEST, message, None);
         }
-        match server::request(session, scope, &self.ground.config, id, method, params) {
+        match server::request(session, scope, &self.ground, id, method, params) {
             Ok(Answer::Result(result)) => self.say_result(peer, id, result),
             Ok(Answer::Listen(_)) if session.running() >= limit => {
                 let message = format!("{limit} requests are open, as many as calls_per_peer allows: end one first");

@@ -11,6 +11,7 @@ use crate::incoming::{KEEP_ALIVE_MS, Message, Stage, Waiting, scope_of};
 use crate::io::{Headers, PeerId, RequestId};
 use crate::json::{self, Json, Kind, Raw};
 use crate::jsonrpc::{self, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming as Rpc, PARSE_ERROR};
+use crate::list::gather;
 use crate::mcp::era::Era;
 
 /// A request of JSON-RPC.
@@ -94,7 +95,7 @@ impl Gateway {
     /// Requests of one session, answered by one response: one, or a batch with the answers to what in it was no request.
     fn post_legacy(&mut self, request: RequestId, name: &str, messages: Vec<Request<'_>>, batch: Option<Vec<Message>>) {
         let Some(session) = self.incoming.sessions.get_mut(name) else { return };
-        let ids: Vec<String> = messages.iter().map(|(id, ..)| literal(id)).collect();
+        let ids = gather(messages.iter().map(|(id, ..)| literal(id)));
         let sorted = ids.iter().map(String::as_str).collect::<BinaryHeap<_>>().into_sorted_vec();
         let repeated = sorted.windows(2).any(|pair| matches!(pair, [one, next] if one == next));
         if repeated || ids.iter().any(|id| session.awaits(id)) {

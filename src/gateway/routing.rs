@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Gateway;
 use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::{Call, CallId, Caller, Ended, Run, Work};
-use crate::io::{Level, PeerId};
+use crate::io::{Deadline, Level, PeerId};
 use crate::json::Object;
 use crate::jsonrpc::Id;
 use crate::mcp::arguments::Arguments;
@@ -84,33 +84,44 @@ impl Gateway {
 
     /// Puts a call back with its timer.
     fn keep(&mut self, mut call: Box<Call>) {
-        call.timer = call.work.deadline();
-        if let Some(timer) = call.timer {
-            self.timers.insert((timer.at, call.caller.call), ());
-        }
+        let deadline = call.work.deadline();
+        self.set_timer(&mut call, deadline);
         self.calls.insert(call.caller.call, call);
     }
 
     fn remove(&mut self, id: CallId) -> Option<Box<Call>> {
-        let call = self.calls.remove(&id)?;
-        if let Some(timer) = call.timer {
-            self.timers.remove(&(timer.at, id));
-        }
+        let mut call = self.calls.remove(&id)?;
+        self.set_timer(&mut call, None);
         Some(call)
+    }
+
+    fn set_timer(&mut self, call: &mut Call, next: Option<Deadline>) {
+        if call.timer == next {
+            return;
+        }
+        if let Some(timer) = call.timer {
+            self.timers.remove(&(timer.at, call.caller.call));
+        }
+        if let Some(timer) = next {
+            self.timers.insert((timer.at, call.caller.call), ());
+        }
+        call.timer = next;
     }
 
     /// Gives a call something to do, and answers it where that ends it.
     pub(super) fn work(&mut self, id: CallId, act: impl FnOnce(&mut Work, &mut Run<'_>) -> Option<Ended>) {
-        let Some(mut call) = self.remove(id) else { return };
-        let before = call.work.aliases();
-        match self.act(&mut call, act) {
+        let Some(mut call) = self.calls.remove(&id) else { return };
+        // A broadcast is done with some of its agents before it ends; every other call keeps its one.
+        let before = if let Work::Broadcast(_) = *call.work { call.work.aliases() } else { Vec::new() };
+        let ended = self.act(&mut call, act);
+        let left = if ended.is_some() || !before.is_empty() { call.work.aliases() } else { Vec::new() };
+        match ended {
             Some(ended) => {
-                self.forget(&call, &before);
+                self.set_timer(&mut call, None);
+                self.forget(&call, if before.is_empty() { &left } else { &before });
                 self.end(&call, ended);
             }
             None => {
-                // A broadcast is done with some of its agents before it ends.
-                let left = call.work.aliases();
                 if let Some(scope) = self.scopes.get_mut(call.scope.as_str()).filter(|_| left.len() < before.len()) {
                     for alias in before.iter().filter(|alias| !left.contains(alias)) {
                         scope.end(alias, id);

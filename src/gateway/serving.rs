@@ -8,10 +8,12 @@ use crate::http;
 use crate::incoming::access::{self, Refusal};
 use crate::incoming::mcp as rules;
 use crate::incoming::{Served, Stage, is_http};
-use crate::io::{Headers, Misuse, Output, PeerId, RequestId};
+use crate::io::{Headers, Misuse, Output, RequestId};
 use crate::json::{self, Json};
 use crate::jsonrpc::Id;
+use crate::list::gather;
 use crate::mcp::era;
+use crate::text;
 
 impl Gateway {
     /// The head of an incoming request.
@@ -74,7 +76,7 @@ impl Gateway {
 
     fn admit_post(&mut self, request: RequestId, headers: Headers) -> Result<(), Refusal> {
         rules::check_post(&headers)?;
-        let length = http::header(&headers, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
+        let length = http::header(&headers, "content-length").and_then(|length| text::whole(length.trim()));
         if length.is_some_and(|length| length > self.ground.config.limits.request_bytes) {
             return Err(too_large());
         }
@@ -144,37 +146,28 @@ impl Gateway {
 
     /// Whoever asked left. In the modern era that cancels; in a session the answer waits for who comes back.
     pub(super) fn request_gone(&mut self, request: RequestId) {
-        let Some(Served { stage: Stage::Waiting(waiting), .. }) = self.incoming.remove(request) else { return };
-        match waiting.stream {
-            Some((name, stream)) => {
-                if let Some(session) = self.incoming.sessions.get_mut(&name) {
-                    session.leave(stream);
-                }
-            }
-            None => {
-                self.incoming.alone.remove(&waiting.peer);
-                self.leave(waiting.peer, true);
-            }
+        if let Some(Served { stage: Stage::Waiting(waiting), .. }) = self.incoming.remove(request) {
+            self.let_go(waiting, true);
         }
     }
 
     /// Stops serving: what is asked for is answered, streams end, nothing new is taken.
     pub(super) fn stop_serving(&mut self) {
         self.incoming.stopping = true;
-        let calls: Vec<_> = self.calls.iter().filter(|(_, call)| is_http(call.caller.peer)).map(|(id, _)| *id).collect();
+        let calls = gather(self.calls.iter().filter(|(_, call)| is_http(call.caller.peer)).map(|(id, _)| *id));
         for call in calls {
             self.work(call, |work, run| Some(work.interrupted(run, "the gateway is stopping")));
         }
-        let alone: Vec<PeerId> = self.incoming.alone.iter().map(|(peer, _)| *peer).collect();
+        let alone = gather(self.incoming.alone.iter().map(|(peer, _)| *peer));
         for peer in alone {
-            let listens = self.peers.get(&peer).map(|session| session.listens().map(String::from).collect::<Vec<_>>());
+            let listens = self.peers.get(&peer).map(|session| gather(session.listens().map(String::from)));
             for id in listens.iter().flatten().filter_map(|id| json::parse(id, 0).ok().and_then(Id::read)) {
                 let result = era::listened(id.as_json(), &self.ground.config);
                 self.say_result(peer, &id, result);
             }
         }
         self.route();
-        let open: Vec<RequestId> = self.incoming.requests.iter().map(|(request, _)| *request).collect();
+        let open = gather(self.incoming.requests.iter().map(|(request, _)| *request));
         for request in open {
             self.end_stream(request, busy("the gateway is stopping"));
         }

@@ -11,6 +11,7 @@ use crate::incoming::mcp as rules;
 use crate::incoming::scope_of;
 use crate::incoming::sessions::HttpSession;
 use crate::io::{Headers, Output, PeerId, RequestId};
+use crate::list::gather;
 use crate::mcp::session::Session;
 
 /// How long a session may be idle.
@@ -21,8 +22,7 @@ impl Gateway {
     pub(super) fn new_session(&mut self, request: RequestId) -> Result<String, Refusal> {
         let now = self.ground.now;
         let idle = |session: &HttpSession| !session.is_busy() && now.since(session.used) >= SESSION_IDLE_MS;
-        let stale: Vec<String> =
-            self.incoming.sessions.iter().filter(|(_, session)| idle(session)).map(|(name, _)| name.clone()).collect();
+        let stale = gather(self.incoming.sessions.iter().filter(|(_, session)| idle(session)).map(|(name, _)| name.clone()));
         for name in stale {
             self.end_session(&name);
         }
@@ -118,13 +118,13 @@ impl Gateway {
     fn end_session(&mut self, name: &str) {
         let Some(session) = self.incoming.sessions.remove(name) else { return };
         self.incoming.session_of.remove(&session.peer);
-        let readers: Vec<RequestId> = session.readers().collect();
+        let readers = gather(session.readers());
         for reader in readers {
             self.end_stream(reader, Refusal::new(404, "the session was ended"));
         }
         self.leave(session.peer, false);
         let scope = scope_of(&session.principal, Some(session.peer));
-        let left: Vec<_> = self.calls.iter().filter(|(_, call)| call.scope == scope).map(|(id, _)| *id).collect();
+        let left = gather(self.calls.iter().filter(|(_, call)| call.scope == scope).map(|(id, _)| *id));
         for call in left {
             self.stop(call, false);
         }

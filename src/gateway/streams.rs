@@ -1,7 +1,7 @@
 //! What peers of the HTTP face are told: JSON while it is one quick answer, events once there is more.
 
+use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::Gateway;
 use super::posting::{batch, literal};
@@ -10,6 +10,7 @@ use crate::incoming::mcp as rules;
 use crate::incoming::{KEEP_ALIVE_MS, Message, Stage, Waiting};
 use crate::io::{Output, PeerId, RequestId};
 use crate::jsonrpc::Id;
+use crate::list::gather;
 use crate::mcp::era::Era;
 
 /// The version from which streams begin with an event that carries an id alone.
@@ -18,14 +19,16 @@ const PRIMED_VERSION: &str = "2025-11-25";
 impl Gateway {
     /// Hands on what was said to peers of the HTTP face.
     pub(crate) fn route(&mut self) {
-        while let Some(message) = self.ground.outbox.pop_front() {
-            let request = match self.incoming.alone.get(&message.peer) {
-                Some(request) => Some(*request),
-                None => self.reader_of(&message),
-            };
-            match request {
-                Some(request) => self.tell(request, message),
-                None => self.keep_for_later(&message),
+        while !self.ground.outbox.is_empty() {
+            for message in core::mem::take(&mut self.ground.outbox) {
+                let request = match self.incoming.alone.get(&message.peer) {
+                    Some(request) => Some(*request),
+                    None => self.reader_of(&message),
+                };
+                match request {
+                    Some(request) => self.tell(request, message),
+                    None => self.keep_for_later(&message),
+                }
             }
         }
     }
@@ -156,7 +159,7 @@ impl Gateway {
                 Some(session) => session.event(stream, data, limit),
                 None => return,
             },
-            None => ["event: message\ndata: ", data, "\n\n"].concat(),
+            None => format!("event: message\ndata: {data}\n\n"),
         };
         self.ground.outputs.push_back(Output::ResponseBody { request, text });
     }
@@ -185,6 +188,11 @@ impl Gateway {
         let Some(served) = self.incoming.requests.get_mut(&request) else { return };
         let Stage::Waiting(waiting) = core::mem::replace(&mut served.stage, Stage::Refused) else { return };
         self.incoming.keep_alive.remove(&(waiting.comment_at, request));
+        self.let_go(waiting, false);
+    }
+
+    /// Nobody reads a response any more: a stream of a session stays for who comes back, a peer of one request goes.
+    pub(super) fn let_go(&mut self, waiting: Waiting, cancelled: bool) {
         match waiting.stream {
             Some((name, stream)) => {
                 if let Some(session) = self.incoming.sessions.get_mut(&name) {
@@ -193,7 +201,7 @@ impl Gateway {
             }
             None => {
                 self.incoming.alone.remove(&waiting.peer);
-                self.leave(waiting.peer, false);
+                self.leave(waiting.peer, cancelled);
             }
         }
     }
@@ -201,8 +209,8 @@ impl Gateway {
     /// Comments on streams that were silent for a while; an answer that is slow becomes a stream.
     pub(super) fn keep_alive(&mut self) {
         let now = self.ground.now;
-        let due: Vec<RequestId> =
-            self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request).collect();
+        let due =
+            gather(self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request));
         for request in due {
             let Some(waiting) = self.waiting(request) else { continue };
             let (before, streaming) = (waiting.comment_at, waiting.streaming);

@@ -1,5 +1,6 @@
 //! Who may ask: hosts, origins, tokens (RFC 6750), and browsers of other origins (WHATWG Fetch, CORS).
 
+use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::config::Server;
@@ -120,7 +121,7 @@ fn host_name(authority: &str) -> String {
 }
 
 fn is_loopback(host: &str) -> bool {
-    Url::parse(&["http://", host, "/"].concat()).is_ok_and(|url| url.address() == Address::Loopback)
+    Url::parse(&format!("http://{host}/")).is_ok_and(|url| url.address() == Address::Loopback)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId};
 use crate::base64;
@@ -18,92 +19,109 @@ const DEPTH: u32 = 4;
 /// # Errors
 /// [`Misuse::Unreadable`] or [`Misuse::OutOfRange`], naming the member.
 pub fn read_input(text: &str) -> Result<Input, Misuse> {
-    let raw = json::parse(text, DEPTH).map_err(|_| Misuse::Unreadable("input"))?;
-    let members = json::members(raw).ok_or(Misuse::Unreadable("input"))?;
-    let kind = text_of(&members, "type")?;
-    Ok(match kind.as_str() {
-        "open" => Input::Open { peer: peer(&members)?, scope: text_of(&members, "scope")? },
-        "message" => Input::Message { peer: peer(&members)?, text: text_of(&members, "text")? },
+    let members = json::parse(text, DEPTH).ok().and_then(json::members).ok_or(Misuse::Unreadable("input"))?;
+    let reader = Reader { members, fault: Cell::new(None) };
+    let input = match reader.text("type").as_str() {
+        "open" => Input::Open { peer: reader.peer(), scope: reader.text("scope") },
+        "message" => Input::Message { peer: reader.peer(), text: reader.text("text") },
         "message_too_long" => {
-            Input::MessageTooLong { peer: peer(&members)?, start: text_of(&members, "start")?, bytes: number(&members, "bytes")? }
+            Input::MessageTooLong { peer: reader.peer(), start: reader.text("start"), bytes: reader.number("bytes") }
         }
-        "closed" => Input::Closed { peer: peer(&members)? },
-        "head" => Input::Head {
-            exchange: exchange(&members)?,
-            status: u16::try_from(number(&members, "status")?).map_err(|_| Misuse::OutOfRange("status"))?,
-            headers: headers(members.get("headers"))?,
+        "closed" => Input::Closed { peer: reader.peer() },
+        "head" => Input::Head { exchange: reader.exchange(), status: reader.status(), headers: reader.headers() },
+        "body" => Input::Body { exchange: reader.exchange(), bytes: reader.bytes() },
+        "end" => Input::End { exchange: reader.exchange() },
+        "failed" => Input::Failed {
+            exchange: reader.exchange(),
+            cause: reader.cause(),
+            detail: reader.members.string("detail").unwrap_or_default(),
         },
-        "body" => Input::Body { exchange: exchange(&members)?, bytes: bytes(&members)? },
-        "end" => Input::End { exchange: exchange(&members)? },
-        "failed" => {
-            let name = text_of(&members, "cause")?;
-            let cause = Cause::NAMES.iter().find(|(_, known)| *known == name).map(|(cause, _)| *cause);
-            Input::Failed {
-                exchange: exchange(&members)?,
-                cause: cause.ok_or(Misuse::Unreadable("cause"))?,
-                detail: members.string("detail").unwrap_or_default(),
-            }
-        }
         "request" => Input::Request {
-            request: request(&members)?,
-            method: text_of(&members, "method")?,
-            target: text_of(&members, "target")?,
-            headers: headers(members.get("headers"))?,
+            request: reader.request(),
+            method: reader.text("method"),
+            target: reader.text("target"),
+            headers: reader.headers(),
         },
-        "request_body" => Input::RequestBody { request: request(&members)?, bytes: bytes(&members)? },
-        "request_end" => Input::RequestEnd { request: request(&members)? },
-        "request_gone" => Input::RequestGone { request: request(&members)? },
+        "request_body" => Input::RequestBody { request: reader.request(), bytes: reader.bytes() },
+        "request_end" => Input::RequestEnd { request: reader.request() },
+        "request_gone" => Input::RequestGone { request: reader.request() },
         "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
-    })
+    };
+    reader.fault.take().map_or(Ok(input), Err)
 }
 
 pub(super) fn to_base64(bytes: &[u8]) -> String {
     base64::encode(bytes)
 }
 
-fn text_of(members: &Members<'_>, name: &'static str) -> Result<String, Misuse> {
-    members.string(name).ok_or(Misuse::Unreadable(name))
+/// The members of an input. The first that cannot be read is told at the end: a way out at each would be most of the code.
+struct Reader<'a> {
+    members: Members<'a>,
+    fault: Cell<Option<Misuse>>,
 }
 
-fn number(members: &Members<'_>, name: &'static str) -> Result<u64, Misuse> {
-    let value = members.get(name).and_then(|raw| json::integer(raw.get())).ok_or(Misuse::Unreadable(name))?;
-    u64::try_from(value).ok().filter(|value| *value <= MAX_SAFE_INTEGER).ok_or(Misuse::OutOfRange(name))
-}
-
-fn peer(members: &Members<'_>) -> Result<PeerId, Misuse> {
-    number(members, "peer").map(PeerId)
-}
-
-fn exchange(members: &Members<'_>) -> Result<ExchangeId, Misuse> {
-    number(members, "exchange").map(ExchangeId)
-}
-
-fn request(members: &Members<'_>) -> Result<RequestId, Misuse> {
-    number(members, "request").map(RequestId)
-}
-
-fn bytes(members: &Members<'_>) -> Result<Vec<u8>, Misuse> {
-    if let Some(text) = members.string("text") {
-        return Ok(text.into_bytes());
+impl Reader<'_> {
+    fn found<T: Default>(&self, value: Option<T>, fault: Misuse) -> T {
+        value.unwrap_or_else(|| {
+            self.fault.set(self.fault.take().or(Some(fault)));
+            T::default()
+        })
     }
-    let text = text_of(members, "base64")?;
-    base64::decode(&text).ok_or(Misuse::Unreadable("base64"))
+
+    fn text(&self, name: &'static str) -> String {
+        self.found(self.members.string(name), Misuse::Unreadable(name))
+    }
+
+    fn number(&self, name: &'static str) -> u64 {
+        let value = self.members.get(name).and_then(|raw| json::integer(raw.get()));
+        let value = self.found(value, Misuse::Unreadable(name));
+        self.found(u64::try_from(value).ok().filter(|value| *value <= MAX_SAFE_INTEGER), Misuse::OutOfRange(name))
+    }
+
+    fn peer(&self) -> PeerId {
+        PeerId(self.number("peer"))
+    }
+
+    fn exchange(&self) -> ExchangeId {
+        ExchangeId(self.number("exchange"))
+    }
+
+    fn request(&self) -> RequestId {
+        RequestId(self.number("request"))
+    }
+
+    fn status(&self) -> u16 {
+        self.found(u16::try_from(self.number("status")).ok(), Misuse::OutOfRange("status"))
+    }
+
+    fn cause(&self) -> Cause {
+        let name = self.text("cause");
+        let cause = Cause::NAMES.iter().find(|(_, known)| *known == name).map(|(cause, _)| Some(*cause));
+        self.found(cause, Misuse::Unreadable("cause")).unwrap_or(Cause::Other)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self.members.string("text") {
+            Some(text) => text.into_bytes(),
+            None => self.found(base64::decode(&self.text("base64")), Misuse::Unreadable("base64")),
+        }
+    }
+
+    fn headers(&self) -> Headers {
+        self.found(self.members.get("headers").and_then(pairs), Misuse::Unreadable("headers"))
+    }
 }
 
-fn headers(raw: Option<Raw<'_>>) -> Result<Headers, Misuse> {
-    let fault = Misuse::Unreadable("headers");
+fn pairs(raw: Raw<'_>) -> Option<Headers> {
     let mut list = Headers::new();
-    for pair in raw.and_then(json::elements).ok_or_else(|| fault.clone())? {
-        let pair = json::elements(pair).ok_or_else(|| fault.clone())?;
-        let mut texts = pair.into_iter().map(json::string);
-        let (Some(Some(name)), Some(Some(value)), None) = (texts.next(), texts.next(), texts.next()) else {
-            return Err(fault);
-        };
+    for pair in json::elements(raw)? {
+        let mut texts = json::strings(pair)?.into_iter();
+        let (Some(name), Some(value), None) = (texts.next(), texts.next(), texts.next()) else { return None };
         list.push((name, value));
     }
-    Ok(list)
+    Some(list)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers read from their text, without floats.
 
+use crate::text;
+
 /// The integer that a number's text stands for: `1.0` and `1e2` are integers, `1.5` is not.
 #[must_use]
 pub fn integer(text: &str) -> Option<i64> {
@@ -43,7 +45,8 @@ impl Number {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => {
                 let below = exponent.starts_with('-');
-                let magnitude = exponent.trim_start_matches(['+', '-']).parse::<i32>().unwrap_or(100_000).min(100_000);
+                let magnitude = text::whole(exponent.trim_start_matches(['+', '-']))
+                    .map_or(100_000, |magnitude| magnitude.min(100_000) as i32);
                 (mantissa, if below { -magnitude } else { magnitude })
             }
             None => (text, 0),

@@ -5,19 +5,20 @@ use alloc::vec::Vec;
 
 use memchr::{memchr, memchr2};
 
-use super::Raw;
 use super::write::to_escape;
+use super::{Fault, Raw};
 
 /// The one JSON value that the text is, without the white space around it.
-pub(super) fn check(text: &str) -> Option<Raw<'_>> {
+pub(super) fn check(text: &str, depth: u32) -> Result<Raw<'_>, Fault> {
     let bytes = text.as_bytes();
-    let start = skip_space(bytes, 0);
-    let end = end_of_checked_value(bytes, start)?;
-    (skip_space(bytes, end) == bytes.len()).then(|| text.get(start..end).map(Raw))?
+    let (start, mut too_deep) = (skip_space(bytes, 0), false);
+    let end = end_of_checked_value(bytes, start, depth, &mut too_deep);
+    let whole = end.filter(|end| skip_space(bytes, *end) == bytes.len()).and_then(|end| text.get(start..end));
+    whole.map(Raw).ok_or(if too_deep { Fault::Depth } else { Fault::Syntax })
 }
 
-/// Where the value ends that begins at `at`; none where it is no JSON.
-fn end_of_checked_value(bytes: &[u8], mut at: usize) -> Option<usize> {
+/// Where the value ends that begins at `at`; none where it is no JSON, or nests deeper than that.
+fn end_of_checked_value(bytes: &[u8], mut at: usize, depth: u32, too_deep: &mut bool) -> Option<usize> {
     // The closing brackets of what is open.
     let mut open: Vec<u8> = Vec::new();
     loop {
@@ -26,6 +27,10 @@ fn end_of_checked_value(bytes: &[u8], mut at: usize) -> Option<usize> {
             b'{' | b'[' => {
                 // In ASCII the closing bracket is the second character after the opening one.
                 let close = first + 2;
+                *too_deep = open.len() >= depth as usize;
+                if *too_deep {
+                    return None;
+                }
                 at = skip_space(bytes, at + 1);
                 if bytes.get(at) == Some(&close) {
                     at += 1;
@@ -62,12 +67,8 @@ fn end_of_checked_value(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
-}
-
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).copied().is_some_and(is_space) {
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = bytes.get(at) {
         at += 1;
     }
     at
@@ -146,7 +147,7 @@ impl<'a> Iterator for Inside<'a> {
 
     fn next(&mut self) -> Option<Raw<'a>> {
         let bytes = self.text.as_bytes();
-        while bytes.get(self.at).is_some_and(|byte| is_space(*byte) || matches!(byte, b',' | b':')) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n' | b',' | b':') = bytes.get(self.at) {
             self.at += 1;
         }
         let start = self.at;
@@ -174,10 +175,25 @@ fn end_of_valid_value(bytes: &[u8], start: usize) -> usize {
     at
 }
 
+/// What stands between the quotes of a string.
+fn inside_quotes(quoted: &str) -> &str {
+    let bytes = quoted.as_bytes();
+    let start = usize::from(bytes.first() == Some(&b'"'));
+    let end = bytes.len() - usize::from(bytes.len() > start && bytes.last() == Some(&b'"'));
+    quoted.get(start..end).unwrap_or(quoted)
+}
+
+/// The content of a quoted string that holds no escapes.
+pub(super) fn plain(quoted: &str) -> Option<&str> {
+    memchr(b'\\', quoted.as_bytes()).is_none().then(|| inside_quotes(quoted))
+}
+
 /// The content of a quoted string, and whether every escape was a character: what is none becomes U+FFFD.
 pub(super) fn unescape(quoted: &str) -> (String, bool) {
-    let inner = quoted.strip_prefix('"').unwrap_or(quoted);
-    let mut rest = inner.strip_suffix('"').unwrap_or(inner);
+    if let Some(content) = plain(quoted) {
+        return (content.into(), true);
+    }
+    let mut rest = inside_quotes(quoted);
     let mut out = String::with_capacity(rest.len());
     // The first half of a surrogate pair whose second half has not come.
     let (mut half, mut exact) = (None::<u32>, true);

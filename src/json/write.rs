@@ -1,37 +1,42 @@
 //! Writers of compact JSON text.
+#![expect(clippy::single_char_add_str, reason = "a piece of text is copied, a character is first encoded")]
 
 use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt::Write;
 
 use super::Json;
+use crate::list::gather;
 
 /// Appends a JSON string with this content.
 pub fn write_string(out: &mut String, text: &str) {
-    out.push('"');
+    out.push_str("\"");
+    write_content(out, text, "\"");
+}
+
+/// Appends what stands between the quotes of a JSON string, and then what follows.
+fn write_content(out: &mut String, text: &str, after: &str) {
     let mut rest = text;
     while let Some((plain, tail)) = to_escape(rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {
         out.push_str(plain);
-        let mut escaped = tail.chars();
-        let Some(char) = escaped.next() else { break };
-        match char {
-            '"' | '\\' => escape(out, char),
-            '\n' => escape(out, 'n'),
-            '\r' => escape(out, 'r'),
-            '\t' => escape(out, 't'),
-            _ => {
-                let _ = write!(out, "\\u{:04x}", u32::from(char));
+        let Some((escaped, tail)) = tail.split_at_checked(1) else { break };
+        let known = ["\"\\\"", "\\\\\\", "\n\\n", "\r\\r", "\t\\t"].iter().find_map(|pair| pair.strip_prefix(escaped));
+        match (known, escaped.as_bytes()) {
+            (Some(spelling), _) => out.push_str(spelling),
+            (None, bytes) => {
+                let code = bytes.first().copied().unwrap_or_default();
+                out.push_str(if code < 0x10 { "\\u000" } else { "\\u001" });
+                out.push_str(digit(code % 16));
             }
         }
-        rest = escaped.as_str();
+        rest = tail;
     }
     out.push_str(rest);
-    out.push('"');
+    out.push_str(after);
 }
 
-fn escape(out: &mut String, char: char) {
-    out.push('\\');
-    out.push(char);
+/// One digit, of either base in use here.
+fn digit(value: u8) -> &'static str {
+    let at = usize::from(value);
+    "0123456789abcdef".get(at..=at).unwrap_or_default()
 }
 
 /// Where the first byte stands that a JSON string holds only escaped (RFC 8259 §7): a quote, a backslash, a control
@@ -57,9 +62,21 @@ const EACH: u64 = u64::MAX / 255;
 
 /// Appends an integer of at most 64 bits: those of JSON, signed or not, as the larger type holds both.
 pub(super) fn write_integer(out: &mut String, value: i128) {
-    let magnitude = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
-    let _ = write!(out, "{}{magnitude}", if value < 0 { "-" } else { "" });
+    if value < 0 {
+        out.push_str("-");
+    }
+    write_digits(out, u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX));
 }
+
+fn write_digits(out: &mut String, value: u64) {
+    if value >= 10 {
+        write_digits(out, value / 10);
+    }
+    out.push_str(digit((value % 10) as u8));
+}
+
+/// The room that a text begins with: most values are as short, and growing to it byte by byte takes five moves.
+const FEW_BYTES: usize = 64;
 
 /// Writes one object, member by member.
 #[derive(Debug)]
@@ -77,29 +94,26 @@ impl Object {
     /// An object without members.
     #[must_use]
     pub fn new() -> Self {
-        Self { text: String::from("{") }
+        Self::with_capacity(FEW_BYTES)
     }
 
     /// An object whose text will be about this long.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         let mut text = String::with_capacity(bytes);
-        text.push('{');
+        text.push_str("{");
         Self { text }
     }
 
-    fn key(&mut self, name: &str) {
-        if self.text.len() > 1 {
-            self.text.push(',');
-        }
-        write_string(&mut self.text, name);
-        self.text.push(':');
+    fn key(&mut self, name: &str, after: &str) -> &mut String {
+        self.text.push_str(if self.text.len() > 1 { ",\"" } else { "\"" });
+        write_content(&mut self.text, name, after);
+        &mut self.text
     }
 
     /// Adds a string.
     pub fn string(&mut self, name: &str, value: &str) -> &mut Self {
-        self.key(name);
-        write_string(&mut self.text, value);
+        write_content(self.key(name, "\":\""), value, "\"");
         self
     }
 
@@ -113,8 +127,7 @@ impl Object {
 
     /// Adds an integer.
     pub fn integer(&mut self, name: &str, value: impl Into<i128>) -> &mut Self {
-        self.key(name);
-        write_integer(&mut self.text, value.into());
+        write_integer(self.key(name, "\":"), value.into());
         self
     }
 
@@ -133,6 +146,11 @@ impl Object {
         self.raw(name, value.as_str())
     }
 
+    /// Adds an object or an array.
+    pub fn nested(&mut self, name: &str, value: impl Into<Json>) -> &mut Self {
+        self.json(name, &value.into())
+    }
+
     /// Adds a value where there is one.
     pub fn optional_json(&mut self, name: &str, value: Option<&Json>) -> &mut Self {
         if let Some(value) = value {
@@ -143,8 +161,7 @@ impl Object {
 
     /// Adds text that is one compact JSON value: the caller's promise.
     pub(crate) fn raw(&mut self, name: &str, value: &str) -> &mut Self {
-        self.key(name);
-        self.text.push_str(value);
+        self.key(name, "\":").push_str(value);
         self
     }
 
@@ -156,7 +173,7 @@ impl Object {
         }
         self.text.push('}');
         let own = super::members(super::Raw(&self.text)).unwrap_or_default();
-        let fresh: Vec<&(String, Json)> = list.iter().filter(|(name, _)| !own.has(name)).collect();
+        let fresh = gather(list.iter().filter(|(name, _)| !own.has(name)));
         self.text.pop();
         for (name, value) in fresh {
             self.json(name, value);
@@ -165,12 +182,12 @@ impl Object {
     }
 
     /// Adds an array of strings.
-    pub fn strings<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) -> &mut Self {
+    pub fn strings(&mut self, name: &str, values: impl IntoIterator<Item = impl AsRef<str>>) -> &mut Self {
         let mut array = Array::new();
         for value in values {
-            array.string(value);
+            array.string(value.as_ref());
         }
-        self.json(name, &array.finish())
+        self.nested(name, array)
     }
 
     /// Whether nothing was added.
@@ -181,10 +198,9 @@ impl Object {
 
     /// The value.
     #[must_use]
-    pub fn finish(self) -> Json {
-        let mut text = self.text;
-        text.push('}');
-        Json::trusted(text)
+    pub fn finish(mut self) -> Json {
+        self.text.push_str("}");
+        Json::trusted(self.text)
     }
 }
 
@@ -204,33 +220,53 @@ impl Array {
     /// An array without elements.
     #[must_use]
     pub fn new() -> Self {
-        Self { text: String::from("[") }
+        let mut text = String::with_capacity(FEW_BYTES);
+        text.push_str("[");
+        Self { text }
     }
 
     /// Adds a value.
     pub fn json(&mut self, value: &Json) -> &mut Self {
-        if self.text.len() > 1 {
-            self.text.push(',');
-        }
-        self.text.push_str(value.as_str());
+        self.next().push_str(value.as_str());
         self
+    }
+
+    /// Adds an object or an array.
+    pub fn nested(&mut self, value: impl Into<Json>) -> &mut Self {
+        self.json(&value.into())
     }
 
     /// Adds a string.
     pub fn string(&mut self, value: &str) -> &mut Self {
-        if self.text.len() > 1 {
-            self.text.push(',');
-        }
-        write_string(&mut self.text, value);
+        write_string(self.next(), value);
         self
+    }
+
+    /// Where the next element is written.
+    fn next(&mut self) -> &mut String {
+        if self.text.len() > 1 {
+            self.text.push_str(",");
+        }
+        &mut self.text
     }
 
     /// The value.
     #[must_use]
-    pub fn finish(self) -> Json {
-        let mut text = self.text;
-        text.push(']');
-        Json::trusted(text)
+    pub fn finish(mut self) -> Json {
+        self.text.push_str("]");
+        Json::trusted(self.text)
+    }
+}
+
+impl From<Object> for Json {
+    fn from(object: Object) -> Self {
+        object.finish()
+    }
+}
+
+impl From<Array> for Json {
+    fn from(array: Array) -> Self {
+        array.finish()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Completion of aliases and task ids, for the arguments of prompts and of the agents' resource.
 
-use alloc::string::{String, ToString};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::era::{self, Era, RpcError};
@@ -8,6 +9,7 @@ use super::resources;
 use crate::config::Config;
 use crate::json::{self, Json, Members, Object};
 use crate::jsonrpc::INVALID_PARAMS;
+use crate::list::gather;
 use crate::scope::Scope;
 
 /// How many values an answer may have (MCP, `completion/complete`).
@@ -29,17 +31,17 @@ pub fn complete(scope: &Scope, config: &Config, era: Era, params: &Members<'_>) 
     let context = params.get("context").and_then(json::members).and_then(|context| context.get("arguments"));
     let alias = context.and_then(json::members).and_then(|arguments| arguments.string("alias"));
     let values: Vec<String> = match name.as_str() {
-        "alias" => resources::aliases(scope, &start).collect(),
+        "alias" => gather(resources::aliases(scope, &start)),
         "aliases" => aliases_list(scope, &start),
         "task_id" => task_ids(scope, alias.as_deref(), &start),
         _ => Vec::new(),
     };
     let total = u64::try_from(values.len()).unwrap_or(u64::MAX);
     let mut completion = Object::new();
-    completion.strings("values", values.iter().take(VALUES).map(String::as_str)).integer("total", total);
+    completion.strings("values", values.get(..VALUES).unwrap_or(&values)).integer("total", total);
     completion.boolean("hasMore", values.len() > VALUES);
     let mut out = Object::new();
-    out.json("completion", &completion.finish());
+    out.nested("completion", completion);
     Ok(era::shape(out, era, config))
 }
 
@@ -47,17 +49,14 @@ pub fn complete(scope: &Scope, config: &Config, era: Era, params: &Members<'_>) 
 fn aliases_list(scope: &Scope, start: &str) -> Vec<String> {
     let last = start.rsplit(',').next().unwrap_or_default();
     let before = start.strip_suffix(last).unwrap_or_default();
-    resources::aliases(scope, last.trim_start()).map(|alias| [before, &alias].concat()).collect()
+    gather(resources::aliases(scope, last.trim_start()).map(|alias| format!("{before}{alias}")))
 }
 
 /// The tasks that conversations remember, newest first.
 fn task_ids(scope: &Scope, alias: Option<&str>, start: &str) -> Vec<String> {
     let agents = scope.registry.iter().filter(|(name, _)| alias.is_none_or(|alias| *name == alias));
-    let mut ids: Vec<String> = agents
-        .flat_map(|(_, agent)| agent.conversation.tasks())
-        .map(|(task, _)| task.to_string())
-        .filter(|task| task.starts_with(start))
-        .collect();
+    let tasks = agents.flat_map(|(_, agent)| agent.conversation.tasks()).map(|(task, _)| task);
+    let mut ids = gather(tasks.filter(|task| task.starts_with(start)).map(String::from));
     ids.reverse();
     ids
 }

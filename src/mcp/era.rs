@@ -2,12 +2,12 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::config::Config;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object};
 use crate::jsonrpc::INVALID_PARAMS;
+use crate::text;
 
 /// The versions with a handshake, oldest first.
 pub const LEGACY_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -18,7 +18,15 @@ pub const MODERN_VERSIONS: [&str; 1] = ["2026-07-28"];
 /// The request names a version that is not spoken here (MCP 2026-07-28, versioning).
 pub const UNSUPPORTED_VERSION: i64 = -32022;
 
-const PREFIX: &str = "io.modelcontextprotocol/";
+/// The members of `_meta` that belong to the protocol (MCP 2026-07-28, `_meta`).
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const SERVER: &str = "io.modelcontextprotocol/serverInfo";
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+const BOTH: &str = "io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities";
 
 /// How the answer to a request is shaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +51,7 @@ pub struct RpcError {
 impl RpcError {
     /// An error without data.
     #[must_use]
+    #[inline(never)]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
@@ -71,22 +80,22 @@ impl Envelope {
         if !claims_modern(&meta) {
             return Ok(envelope);
         }
-        let version = meta.string(&format!("{PREFIX}protocolVersion"));
-        let capabilities = meta.get(&format!("{PREFIX}clientCapabilities")).is_some_and(|raw| json::kind(raw) == Kind::Object);
-        let missing: Vec<String> = [("protocolVersion", version.is_some()), ("clientCapabilities", capabilities)]
-            .into_iter()
-            .filter(|(_, there)| !there)
-            .map(|(name, _)| format!("{PREFIX}{name}"))
-            .collect();
+        let version = meta.string(VERSION);
+        let capabilities = meta.get(CAPABILITIES).is_some_and(|raw| json::kind(raw) == Kind::Object);
+        let (version, missing) = match (version, capabilities) {
+            (Some(version), true) => (version, ""),
+            (Some(_), false) => (String::new(), CAPABILITIES),
+            (None, true) => (String::new(), VERSION),
+            (None, false) => (String::new(), BOTH),
+        };
         if !missing.is_empty() {
-            return Err(RpcError::new(INVALID_PARAMS, format!("`_meta` lacks {}", missing.join(" and "))));
+            return Err(RpcError::new(INVALID_PARAMS, format!("`_meta` lacks {missing}")));
         }
-        let version = version.unwrap_or_default();
         if !MODERN_VERSIONS.contains(&version.as_str()) {
             return Err(unsupported(&version));
         }
         envelope.era = Era::Modern;
-        envelope.log_level = meta.string(&format!("{PREFIX}logLevel")).and_then(|name| Level::named(&name));
+        envelope.log_level = meta.string(LOG_LEVEL).and_then(|name| Level::named(&name));
         Ok(envelope)
     }
 }
@@ -95,14 +104,14 @@ impl Envelope {
 fn unsupported(version: &str) -> RpcError {
     let mut data = Object::new();
     data.strings("supported", MODERN_VERSIONS).string("requested", version);
-    let message = format!("protocol version {version} is not supported; supported: {}", MODERN_VERSIONS.join(", "));
+    let message = format!("protocol version {version} is not supported; supported: {}", text::joined(&MODERN_VERSIONS, ", "));
     RpcError { code: UNSUPPORTED_VERSION, message, data: Some(data.finish()) }
 }
 
 /// The version that the parameters of a modern message claim.
 #[must_use]
 pub fn claimed_version(params: &Members<'_>) -> Option<String> {
-    params.get("_meta").and_then(json::members)?.string(&format!("{PREFIX}protocolVersion"))
+    params.get("_meta").and_then(json::members)?.string(VERSION)
 }
 
 /// Whether parameters carry any member of the modern envelope.
@@ -112,7 +121,7 @@ pub fn is_claimed(params: &Members<'_>) -> bool {
 }
 
 fn claims_modern(meta: &Members<'_>) -> bool {
-    ["protocolVersion", "clientCapabilities", "clientInfo"].iter().any(|name| meta.has(&format!("{PREFIX}{name}")))
+    [VERSION, CAPABILITIES, CLIENT].iter().any(|name| meta.has(name))
 }
 
 /// Name and version of this server.
@@ -135,8 +144,8 @@ pub fn shape(mut result: Object, era: Era, config: &Config) -> Json {
         Era::Legacy => {}
         Era::Modern => {
             let mut meta = Object::new();
-            meta.json(&format!("{PREFIX}serverInfo"), &server_info(config));
-            result.string("resultType", "complete").json("_meta", &meta.finish());
+            meta.json(SERVER, &server_info(config));
+            result.string("resultType", "complete").nested("_meta", meta);
         }
     }
     result.finish()
@@ -166,8 +175,8 @@ pub fn volatile(result: &mut Object, era: Era) {
 #[must_use]
 pub fn listened(id: &Json, config: &Config) -> Json {
     let (mut meta, mut out) = (Object::new(), Object::new());
-    meta.json(&format!("{PREFIX}serverInfo"), &server_info(config)).json(&format!("{PREFIX}subscriptionId"), id);
-    out.string("resultType", "complete").json("_meta", &meta.finish());
+    meta.json(SERVER, &server_info(config)).json(SUBSCRIPTION, id);
+    out.string("resultType", "complete").nested("_meta", meta);
     out.finish()
 }
 
@@ -175,9 +184,9 @@ pub fn listened(id: &Json, config: &Config) -> Json {
 #[must_use]
 pub fn acknowledgement(id: &Json) -> Json {
     let mut meta = Object::new();
-    meta.json(&format!("{PREFIX}subscriptionId"), id);
+    meta.json(SUBSCRIPTION, id);
     let mut out = Object::new();
-    out.json("notifications", &Object::new().finish()).json("_meta", &meta.finish());
+    out.nested("notifications", Object::new()).nested("_meta", meta);
     out.finish()
 }
 

@@ -94,6 +94,7 @@ pub struct ToolError {
 impl ToolError {
     /// An error without details.
     #[must_use]
+    #[inline(never)]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Vec::new(), received: Vec::new(), items: Vec::new() }
     }
@@ -162,10 +163,10 @@ impl ToolResult {
         for text in &self.texts {
             let mut item = Object::with_capacity(text.len() + 32);
             item.string("type", "text").string("text", text);
-            content.json(&item.finish());
+            content.nested(item);
         }
         let mut out = Object::with_capacity(self.structured.as_str().len() + 64);
-        out.json("content", &content.finish()).json("structuredContent", &self.structured);
+        out.nested("content", content).json("structuredContent", &self.structured);
         if self.is_error {
             out.boolean("isError", true);
         }

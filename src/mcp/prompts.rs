@@ -61,15 +61,15 @@ pub fn list(config: &Config, era: Era) -> Json {
         for (name, description, required) in prompt.arguments {
             let mut argument = Object::new();
             argument.string("name", name).string("description", description).boolean("required", *required);
-            arguments.json(&argument.finish());
+            arguments.nested(argument);
         }
         let mut entry = Object::new();
         entry.string("name", prompt.name).string("title", prompt.title).string("description", prompt.description);
-        entry.json("arguments", &arguments.finish());
-        prompts.json(&entry.finish());
+        entry.nested("arguments", arguments);
+        prompts.nested(entry);
     }
     let mut out = Object::new();
-    out.json("prompts", &prompts.finish());
+    out.nested("prompts", prompts);
     era::cache_hints(&mut out, era);
     era::shape(out, era, config)
 }
@@ -92,10 +92,10 @@ pub fn get(config: &Config, era: Era, params: &Members<'_>) -> Result<Json, RpcE
     let text = filled(prompt.text, &values);
     let (mut content, mut message, mut messages) = (Object::new(), Object::new(), Array::new());
     content.string("type", "text").string("text", &text);
-    message.string("role", "user").json("content", &content.finish());
-    messages.json(&message.finish());
+    message.string("role", "user").nested("content", content);
+    messages.nested(message);
     let mut out = Object::new();
-    out.string("description", prompt.description).json("messages", &messages.finish());
+    out.string("description", prompt.description).nested("messages", messages);
     Ok(era::shape(out, era, config))
 }
 

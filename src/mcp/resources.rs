@@ -26,10 +26,10 @@ pub fn list(config: &Config, era: Era) -> Json {
     ] {
         let mut resource = Object::new();
         resource.string("uri", uri).string("name", name).string("description", description).string("mimeType", JSON);
-        resources.json(&resource.finish());
+        resources.nested(resource);
     }
     let mut out = Object::new();
-    out.json("resources", &resources.finish());
+    out.nested("resources", resources);
     era::cache_hints(&mut out, era);
     era::shape(out, era, config)
 }
@@ -41,9 +41,9 @@ pub fn templates(config: &Config, era: Era) -> Json {
     template.string("uriTemplate", AGENT_TEMPLATE).string("name", "agent");
     template.string("description", "One connected agent, with what its card says.").string("mimeType", JSON);
     let mut list = Array::new();
-    list.json(&template.finish());
+    list.nested(template);
     let mut out = Object::new();
-    out.json("resourceTemplates", &list.finish());
+    out.nested("resourceTemplates", list);
     era::cache_hints(&mut out, era);
     era::shape(out, era, config)
 }
@@ -68,9 +68,9 @@ pub fn read(scope: &Scope, config: &Config, era: Era, params: &Members<'_>) -> R
     let mut item = Object::new();
     item.string("uri", &uri).string("mimeType", JSON).string("text", content.as_str());
     let mut contents = Array::new();
-    contents.json(&item.finish());
+    contents.nested(item);
     let mut out = Object::new();
-    out.json("contents", &contents.finish());
+    out.nested("contents", contents);
     era::volatile(&mut out, era);
     Ok(era::shape(out, era, config))
 }

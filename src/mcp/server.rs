@@ -8,6 +8,7 @@ use super::session::Session;
 use super::tool::Tool;
 use super::{completion, prompts, resources};
 use crate::config::Config;
+use crate::ground::Ground;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
@@ -43,7 +44,7 @@ pub enum Answer<'a> {
 pub fn request<'a>(
     session: &mut Session,
     scope: &Scope,
-    config: &Config,
+    ground: &Ground,
     id: &Id,
     method: &str,
     params: Option<Raw<'a>>,
@@ -55,12 +56,12 @@ pub fn request<'a>(
     let envelope = Envelope::read(members.as_ref())?;
     let members = members.unwrap_or_default();
     match envelope.era {
-        Era::Legacy => legacy(session, scope, config, envelope, method, &members),
+        Era::Legacy => legacy(session, scope, ground, envelope, method, &members),
         Era::Modern => {
             if method != "server/discover" {
                 session.modern = true;
             }
-            modern(scope, config, envelope, id, method, &members)
+            modern(scope, ground, envelope, id, method, &members)
         }
     }
 }
@@ -68,13 +69,13 @@ pub fn request<'a>(
 fn legacy<'a>(
     session: &mut Session,
     scope: &Scope,
-    config: &Config,
+    ground: &Ground,
     envelope: Envelope,
     method: &str,
     params: &Members<'a>,
 ) -> Result<Answer<'a>, RpcError> {
     match method {
-        "initialize" => Ok(Answer::Result(initialize(session, config, params))),
+        "initialize" => Ok(Answer::Result(initialize(session, &ground.config, params))),
         "ping" => Ok(Answer::Result(Object::new().finish())),
         "logging/setLevel" => {
             let level = params.string("level").and_then(|name| Level::named(&name));
@@ -87,14 +88,14 @@ fn legacy<'a>(
             INVALID_PARAMS,
             "`params._meta` lacks io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
         )),
-        _ => shared(scope, config, envelope, method, params),
+        _ => shared(scope, ground, envelope, method, params),
     }
 }
 
 /// The methods that both eras have.
 fn shared<'a>(
     scope: &Scope,
-    config: &Config,
+    ground: &Ground,
     envelope: Envelope,
     method: &str,
     params: &Members<'a>,
@@ -103,8 +104,9 @@ fn shared<'a>(
     if method.ends_with("/list") && params.get("cursor").is_some() {
         return Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page"));
     }
+    let config = &ground.config;
     match method {
-        "tools/list" => Ok(Answer::Result(tools_list(config, era))),
+        "tools/list" => Ok(Answer::Result(tools_list(ground, era))),
         "tools/call" => tools_call(config, envelope, params),
         "resources/list" => Ok(Answer::Result(resources::list(config, era))),
         "resources/templates/list" => Ok(Answer::Result(resources::templates(config, era))),
@@ -118,7 +120,7 @@ fn shared<'a>(
 
 fn modern<'a>(
     scope: &Scope,
-    config: &Config,
+    ground: &Ground,
     envelope: Envelope,
     id: &Id,
     method: &str,
@@ -130,10 +132,10 @@ fn modern<'a>(
             out.json("supportedVersions", &era::modern_versions()).json("capabilities", &capabilities());
             out.string("instructions", INSTRUCTIONS);
             era::cache_hints(&mut out, Era::Modern);
-            Ok(Answer::Result(era::shape(out, Era::Modern, config)))
+            Ok(Answer::Result(era::shape(out, Era::Modern, &ground.config)))
         }
         "subscriptions/listen" => Ok(Answer::Listen(era::acknowledgement(id.as_json()))),
-        _ => shared(scope, config, envelope, method, params),
+        _ => shared(scope, ground, envelope, method, params),
     }
 }
 
@@ -160,18 +162,23 @@ fn initialize(session: &mut Session, config: &Config, params: &Members<'_>) -> J
 fn capabilities() -> Json {
     let mut out = Object::new();
     for name in ["completions", "logging", "prompts", "resources", "tools"] {
-        out.json(name, &Object::new().finish());
+        out.nested(name, Object::new());
     }
     out.finish()
 }
 
-fn tools_list(config: &Config, era: Era) -> Json {
-    let mut list = Array::new();
-    for tool in offered(config) {
-        list.json(&tool.to_json());
-    }
-    let mut out = Object::new();
-    out.json("tools", &list.finish());
+/// The list is the longest text that hosts ask for, and the same as long as the configuration stands: written once.
+fn tools_list(ground: &Ground, era: Era) -> Json {
+    let config = &ground.config;
+    let list = ground.tools_list.get_or_init(|| {
+        let mut list = Array::new();
+        for tool in offered(config) {
+            list.json(&tool.to_json());
+        }
+        list.finish()
+    });
+    let mut out = Object::with_capacity(list.as_str().len() + 256);
+    out.json("tools", list);
     era::cache_hints(&mut out, era);
     era::shape(out, era, config)
 }

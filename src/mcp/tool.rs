@@ -61,7 +61,7 @@ impl Tool {
         out.string("name", self.name).string("title", self.title).string("description", self.description);
         out.json("inputSchema", &Json::trusted(String::from(self.input)));
         out.json("outputSchema", &Json::trusted(String::from(self.output)));
-        out.json("annotations", &hints.finish());
+        out.nested("annotations", hints);
         out.finish()
     }
 }

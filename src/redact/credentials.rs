@@ -7,10 +7,11 @@ use alloc::vec::Vec;
 
 use crate::base64;
 use crate::json;
+use crate::text;
 use crate::url;
 
 /// Shorter values are too likely to be ordinary words.
-const FEWEST_CHARACTERS: usize = 8;
+const FEWEST_CHARACTERS: u64 = 8;
 
 /// Fields that hold no credentials.
 const HARMLESS: [&str; 26] = [
@@ -66,7 +67,7 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
         }
         secrets.push(credential.to_owned());
     }
-    secrets.retain(|secret| secret.chars().count() >= FEWEST_CHARACTERS);
+    secrets.retain(|secret| text::code_points(secret) >= FEWEST_CHARACTERS);
     secrets
 }
 
@@ -78,7 +79,7 @@ pub(super) fn password(credential: &str) -> Option<String> {
 
 /// How a secret may be spelled where it is quoted: in JSON text that is itself a string, as the writers of common
 /// languages escape it there, and in a URL with digits of either case.
-pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
+pub(super) fn other_spellings(secret: &str) -> Vec<String> {
     let mut quoted = String::new();
     json::write_string(&mut quoted, secret);
     let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned();
@@ -87,35 +88,47 @@ pub(super) fn other_spellings(secret: &str) -> impl Iterator<Item = String> {
     url::percent_encode(&mut encoded, secret);
     let small = in_lower_case(&encoded);
     // Go, Ruby and PHP escape what HTML minds, .NET the quote and the plus too.
-    let lower = numbered(&escaped, "<>&", |char| format!("\\u{:04x}", u32::from(char)));
+    let lower = numbered(&escaped, "<>&", |code| format!("\\u{code:04x}"));
     let mut bare = String::new();
     for piece in escaped.split_inclusive('"') {
         match piece.strip_suffix("\\\"") {
-            Some(plain) => bare.extend([plain, "\""]),
+            Some(plain) => {
+                bare.push_str(plain);
+                bare.push('"');
+            }
             None => bare.push_str(piece),
         }
     }
-    let upper = numbered(&bare, "\"<>&'+`", |char| format!("\\u{:04X}", u32::from(char)));
-    let spellings = [escaped, slashes, encoded, small, lower, upper];
-    let differs: Vec<bool> = (0..)
-        .zip(&spellings)
-        .map(|(at, spelling)| spelling != secret && !spellings.iter().take(at).any(|known| known == spelling))
-        .collect();
-    spellings.into_iter().zip(differs).filter_map(|(spelling, differs)| differs.then_some(spelling))
+    let upper = numbered(&bare, "\"<>&'+`", |code| format!("\\u{code:04X}"));
+    let mut list = Vec::new();
+    for spelling in [escaped, slashes, encoded, small, lower, upper] {
+        if spelling != secret && !list.contains(&spelling) {
+            list.push(spelling);
+        }
+    }
+    list
 }
 
 /// The text with some characters written by number.
-fn numbered(text: &str, which: &str, write: impl Fn(char) -> String) -> String {
-    text.chars().map(|char| if which.chars().any(|known| known == char) { write(char) } else { String::from(char) }).collect()
+fn numbered(text: &str, which: &str, write: fn(u32) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        if which.chars().any(|known| known == char) {
+            out.push_str(&write(u32::from(char)));
+        } else {
+            out.push(char);
+        }
+    }
+    out
 }
 
 /// A percent-encoded text with its hexadecimal digits in lower case.
 fn in_lower_case(encoded: &str) -> String {
-    let mut digits = 0;
-    let lower = encoded.chars().map(|char| {
+    let (mut digits, mut lower) = (0, String::with_capacity(encoded.len()));
+    for char in encoded.chars() {
         let digit = digits > 0;
         digits = if char == '%' { 2 } else { digits - u8::from(digit) };
-        if digit { char.to_ascii_lowercase() } else { char }
-    });
-    lower.collect()
+        lower.push(if digit { char.to_ascii_lowercase() } else { char });
+    }
+    lower
 }

@@ -1,16 +1,15 @@
 //! An agent as a record.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use super::{Secrets, number};
+use super::{Record, Secrets};
 use crate::a2a::{Dialect, Interface};
 use crate::bucket::{Bucket, Rate};
 use crate::contexts::Conversation;
 use crate::ground::Ground;
 use crate::health::Health;
 use crate::history::{Entry, History};
-use crate::json::{self, Array, Json, Members, Object, Raw};
+use crate::json::{self, Array, Json, Object};
 use crate::registry::{Agent, Profile};
 use crate::scope::Scope;
 use crate::table::Table;
@@ -43,20 +42,20 @@ pub(super) fn record(
         }
         Secrets::Drop => {}
     }
-    record.json("headers", &headers.finish()).optional_string("ping_endpoint", agent.ping_endpoint.as_deref());
+    record.nested("headers", headers).optional_string("ping_endpoint", agent.ping_endpoint.as_deref());
     record.json("bucket", &bucket(&agent.bucket, ground)).json("health", &health(&agent.health, ground));
     record.json("conversation", &conversation(&agent.conversation));
     let mut history = Array::new();
     for entry in agent.history.newest(u64::MAX) {
         history.json(&entry.record());
     }
-    record.json("history", &history.finish());
+    record.nested("history", history);
     record.optional_json("card", known.map(profile).as_ref());
     record.finish()
 }
 
-/// What is known of an agent that was called by URL: where, until when, and what.
-pub(super) type KnownCard = (Url, Instant, Option<Profile>);
+/// What is known of an agent that was called by URL: in which scope, where, until when, and what.
+pub(super) type KnownCard = (String, Url, Instant, Option<Profile>);
 
 /// Writes what is known of an agent that was called by URL, until when.
 pub(super) fn card_record(scope: &str, url: &Url, until: WallTime, known: Option<&Profile>) -> Json {
@@ -67,13 +66,9 @@ pub(super) fn card_record(scope: &str, url: &Url, until: WallTime, known: Option
 }
 
 /// Reads it back.
-pub(super) fn read_card(record: &Members<'_>, ground: &Ground) -> Option<KnownCard> {
-    let url = Url::parse(&record.string("url")?).ok()?;
-    let profile = match record.get("card") {
-        Some(raw) => Some(read_profile(raw)?),
-        None => None,
-    };
-    Some((url, moment(record, "until", ground)?, profile))
+pub(super) fn read_card(record: &Record<'_, '_>, ground: &Ground) -> Option<KnownCard> {
+    let until = ground.instant_of(WallTime(record.integer("until")));
+    Some((record.text("scope"), record.url("url")?, until, read_profile(record)))
 }
 
 fn bucket(bucket: &Bucket, ground: &Ground) -> Json {
@@ -100,121 +95,105 @@ fn conversation(conversation: &Conversation) -> Json {
     for (task, context) in conversation.tasks() {
         let mut pair = Array::new();
         pair.string(task).string(context);
-        tasks.json(&pair.finish());
+        tasks.nested(pair);
     }
     let mut out = Object::new();
     out.optional_string("context_id", conversation.context_id.as_deref());
     out.optional_string("waiting_task", conversation.waiting_task.as_deref());
     out.optional_string("finished_task", conversation.finished_task.as_deref());
-    out.json("tasks", &tasks.finish());
+    out.nested("tasks", tasks);
     out.finish()
 }
 
 fn profile(profile: &Profile) -> Json {
     let mut out = Object::new();
     out.json("summary", &profile.summary).boolean("streaming", profile.streaming).boolean("foreign", profile.foreign);
-    out.strings("offered", profile.offered.iter().map(String::as_str));
-    out.strings("notes", profile.notes.iter().map(String::as_str));
+    out.strings("offered", &profile.offered);
+    out.strings("notes", &profile.notes);
     if let Some(interface) = &profile.interface {
         let dialect = DIALECTS.iter().find(|(dialect, _)| *dialect == interface.dialect).map_or("", |(_, name)| name);
         let mut to = Object::new();
         to.string("url", interface.url.as_str()).string("dialect", dialect);
         to.optional_string("tenant", interface.tenant.as_deref()).boolean("declared", interface.declared);
-        out.json("interface", &to.finish());
+        out.nested("interface", to);
     }
     out.finish()
 }
 
-/// Reads an agent back; `None` where a member is missing or of the wrong type.
-pub(super) fn restore(record: &Members<'_>, scopes: &mut Table<String, Scope>, ground: &Ground) -> Option<()> {
-    let scope = scopes.get_or_default(record.string("scope")?.as_str());
-    let mut headers = Vec::new();
-    for (name, value) in json::members(record.get("headers")?)?.iter() {
-        let value = json::string(value)?;
-        scope.secrets.learn(name, &value);
-        headers.push((String::from(name), value));
-    }
+/// Reads an agent back.
+pub(super) fn restore(record: &Record<'_, '_>, scopes: &mut Table<String, Scope>, ground: &Ground) {
+    let scope = scopes.get_or_default(record.text("scope").as_str());
+    let headers = record.pairs("headers");
+    headers.iter().for_each(|(name, value)| scope.secrets.learn(name, value));
+    let Some(url) = record.url("url") else { return };
     let agent = Agent {
-        url: Url::parse(&record.string("url")?).ok()?,
+        url,
         headers,
-        ping_endpoint: record.string("ping_endpoint"),
-        bucket: read_bucket(&json::members(record.get("bucket")?)?, ground)?,
-        profile: match record.get("card") {
-            Some(raw) => Some(read_profile(raw)?),
-            None => None,
-        },
-        health: read_health(&json::members(record.get("health")?)?, ground)?,
-        history: read_history(record.get("history")?)?,
-        conversation: read_conversation(&json::members(record.get("conversation")?)?)?,
+        ping_endpoint: record.optional("ping_endpoint"),
+        bucket: read_bucket(&record.inner("bucket"), ground),
+        profile: read_profile(record),
+        health: read_health(&record.inner("health"), ground),
+        history: read_history(record),
+        conversation: read_conversation(&record.inner("conversation")),
         registration: 0,
     };
-    scope.registry.restore(record.string("alias")?, agent);
-    Some(())
+    scope.registry.restore(record.text("alias"), agent);
 }
 
-fn moment(members: &Members<'_>, name: &str, ground: &Ground) -> Option<Instant> {
-    members.get(name).and_then(|raw| json::integer(raw.get())).map(|ms| ground.instant_of(WallTime(ms)))
+/// A moment that may be absent.
+fn moment(record: &Record<'_, '_>, name: &str, ground: &Ground) -> Option<Instant> {
+    record.value(name).map(|_| ground.instant_of(WallTime(record.integer(name))))
 }
 
-fn read_bucket(members: &Members<'_>, ground: &Ground) -> Option<Bucket> {
-    let rate = Rate { micro_rps: number(members, "micro_rps")?, burst: number(members, "burst")? };
-    let closed_until = moment(members, "closed_until", ground);
-    let at = members.get("at").and_then(|raw| json::integer(raw.get()))?;
+fn read_bucket(record: &Record<'_, '_>, ground: &Ground) -> Bucket {
+    let rate = Rate { micro_rps: record.number("micro_rps"), burst: record.number("burst") };
     // What flowed in between the snapshot and now: a millionth of a token a second is a billionth a millisecond.
-    let gained = u64::try_from(ground.wall().0.saturating_sub(at)).unwrap_or(0).saturating_mul(rate.micro_rps);
-    let nano_tokens = number(members, "nano_tokens")?.saturating_add(gained);
-    Some(Bucket::restored(rate, nano_tokens, closed_until, ground.now))
+    let since = ground.wall().0.saturating_sub(record.integer("at"));
+    let gained = u64::try_from(since).unwrap_or(0).saturating_mul(rate.micro_rps);
+    let nano_tokens = record.number("nano_tokens").saturating_add(gained);
+    Bucket::restored(rate, nano_tokens, moment(record, "closed_until", ground), ground.now)
 }
 
-fn read_health(members: &Members<'_>, ground: &Ground) -> Option<Health> {
-    let heard = json::boolean(members.get("heard")?)?;
-    Some(Health::restored(heard, number(members, "failures")?, moment(members, "retry_at", ground)))
+fn read_health(record: &Record<'_, '_>, ground: &Ground) -> Health {
+    Health::restored(record.boolean("heard"), record.number("failures"), moment(record, "retry_at", ground))
 }
 
-fn read_conversation(members: &Members<'_>) -> Option<Conversation> {
+fn read_conversation(record: &Record<'_, '_>) -> Conversation {
     let mut conversation = Conversation::default();
-    conversation.context_id = members.string("context_id");
-    conversation.waiting_task = members.string("waiting_task");
-    conversation.finished_task = members.string("finished_task");
-    for pair in json::elements(members.get("tasks")?)? {
-        let pair: Option<Vec<String>> = json::elements(pair)?.into_iter().map(json::string).collect();
-        let mut pair = pair?.into_iter();
-        conversation.remember(pair.next()?, pair.next()?);
+    conversation.context_id = record.optional("context_id");
+    conversation.waiting_task = record.optional("waiting_task");
+    conversation.finished_task = record.optional("finished_task");
+    for pair in record.list("tasks") {
+        let mut pair = record.found(json::strings(pair)).into_iter();
+        conversation.remember(record.found(pair.next()), record.found(pair.next()));
     }
-    Some(conversation)
+    conversation
 }
 
-fn read_history(raw: Raw<'_>) -> Option<History> {
+fn read_history(record: &Record<'_, '_>) -> History {
     let mut history = History::default();
-    for entry in json::elements(raw)? {
-        history.add(Entry::read(&json::members(entry)?)?, u64::MAX);
+    for entry in record.list("history") {
+        history.add(Entry::read(&record.of(Some(entry))), u64::MAX);
     }
-    Some(history)
+    history
 }
 
-fn read_profile(raw: Raw<'_>) -> Option<Profile> {
-    let members = json::members(raw)?;
-    let list =
-        |name: &str| -> Option<Vec<String>> { json::elements(members.get(name)?)?.into_iter().map(json::string).collect() };
+/// What the member `card` says, where it is there.
+fn read_profile(record: &Record<'_, '_>) -> Option<Profile> {
+    let card = record.of(Some(record.value("card")?));
     Some(Profile {
-        summary: Json::from_raw(members.get("summary")?),
-        interface: match members.get("interface") {
-            Some(raw) => Some(read_interface(&json::members(raw)?)?),
-            None => None,
-        },
-        offered: list("offered")?,
-        streaming: json::boolean(members.get("streaming")?)?,
-        foreign: json::boolean(members.get("foreign")?)?,
-        notes: list("notes")?,
+        summary: card.json("summary"),
+        interface: card.value("interface").and_then(|raw| read_interface(&card.of(Some(raw)))),
+        offered: card.texts("offered"),
+        streaming: card.boolean("streaming"),
+        foreign: card.boolean("foreign"),
+        notes: card.texts("notes"),
     })
 }
 
-fn read_interface(members: &Members<'_>) -> Option<Interface> {
-    let name = members.string("dialect")?;
-    Some(Interface {
-        url: Url::parse(&members.string("url")?).ok()?,
-        dialect: DIALECTS.iter().find(|(_, known)| *known == name).map(|(dialect, _)| *dialect)?,
-        tenant: members.string("tenant"),
-        declared: json::boolean(members.get("declared")?)?,
-    })
+fn read_interface(record: &Record<'_, '_>) -> Option<Interface> {
+    let name = record.text("dialect");
+    let dialect = DIALECTS.iter().find(|(_, known)| *known == name).map(|(dialect, _)| Some(*dialect));
+    let (dialect, url) = (record.found(dialect), record.url("url"));
+    Some(Interface { url: url?, dialect: dialect?, tenant: record.optional("tenant"), declared: record.boolean("declared") })
 }

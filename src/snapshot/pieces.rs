@@ -2,8 +2,9 @@
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cell::Cell;
 
-use super::{DEPTH, RestoreError, VERSION, number};
+use super::{DEPTH, Record, RestoreError, VERSION};
 use crate::json::{self, Array, Json, Object};
 use crate::table::Table;
 
@@ -70,34 +71,35 @@ impl Pieces {
 pub(super) fn read(pieces: &[String]) -> Result<Vec<Json>, RestoreError> {
     let unreadable = || RestoreError("a piece of the snapshot is unreadable".to_string());
     let (mut records, mut cut) = (Vec::new(), Table::<u64, Table<u64, String>>::new());
+    let faulty = Cell::new(false);
     for piece in pieces {
-        let raw = json::parse(piece, DEPTH).map_err(|_| unreadable())?;
-        let members = json::members(raw).ok_or_else(unreadable)?;
-        let version = members.get("narrows").and_then(|raw| json::integer(raw.get())).ok_or_else(unreadable)?;
-        if version != VERSION {
+        let piece = Record::new(json::parse(piece, DEPTH).ok(), &faulty);
+        let version = piece.integer("narrows");
+        if version != VERSION && !faulty.get() {
             let message = alloc::format!("the snapshot has version {version}; this gateway reads version {VERSION}");
             return Err(RestoreError(message));
         }
-        for raw in members.get("records").and_then(json::elements).ok_or_else(unreadable)? {
-            let record = json::members(raw).ok_or_else(unreadable)?;
-            if record.string("kind").as_deref() == Some("chunk") {
-                let (whole, index) = (number(&record, "record"), number(&record, "index"));
-                let (whole, index) = whole.zip(index).ok_or_else(unreadable)?;
-                let chunks = match cut.get_mut(&whole) {
-                    Some(chunks) => chunks,
-                    None => {
-                        cut.insert(whole, Table::new());
-                        cut.get_mut(&whole).ok_or_else(unreadable)?
-                    }
-                };
-                chunks.insert(index, record.string("text").ok_or_else(unreadable)?);
+        for raw in piece.list("records") {
+            let record = piece.of(Some(raw));
+            if record.optional("kind").as_deref() == Some("chunk") {
+                let whole = record.number("record");
+                if !cut.has(&whole) {
+                    cut.insert(whole, Table::new());
+                }
+                if let Some(chunks) = cut.get_mut(&whole) {
+                    chunks.insert(record.number("index"), record.text("text"));
+                }
             } else {
                 records.push(Json::from_raw(raw));
             }
         }
+        if faulty.get() {
+            return Err(unreadable());
+        }
     }
     for chunks in cut.values() {
-        let text: String = chunks.values().map(String::as_str).collect();
+        let mut text = String::new();
+        chunks.values().for_each(|chunk| text.push_str(chunk));
         records.push(Json::parse(&text, DEPTH).map_err(|_| unreadable())?);
     }
     Ok(records)

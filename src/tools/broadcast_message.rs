@@ -18,6 +18,7 @@ use crate::json::Object;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
+use crate::text;
 
 /// How many agents one broadcast may have.
 const AGENTS: usize = 20;
@@ -142,13 +143,15 @@ fn dispatch_all(
             }
             Err(Part::Running(_) | Part::Ended(Ok(_))) => continue,
         }
-        results.json(alias, &entry.finish());
+        results.nested(alias, entry);
     }
     let mut out = Object::new();
-    out.json("results", &results.finish());
+    out.nested("results", results);
     let count = aliases.len();
-    let text =
-        format!("Dispatched: {dispatched} of {count}; outcomes will be in the inbox, see check_inbox.\n{}", lines.join("\n"));
+    let text = format!(
+        "Dispatched: {dispatched} of {count}; outcomes will be in the inbox, see check_inbox.\n{}",
+        text::joined(&lines, "\n")
+    );
     let mut result = ToolResult::new(text, out);
     result.is_error = dispatched == 0;
     result

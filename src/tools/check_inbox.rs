@@ -42,17 +42,18 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         out.string("call_id", &waiting.ticket.call_id).string("alias", &waiting.ticket.alias);
         out.string("since", &run.ground.wall_of(waiting.since).to_rfc3339());
         out.optional_string("task_id", waiting.task_id.as_deref());
-        pending.json(&out.finish());
+        pending.nested(out);
         lines.push(format!("{}: pending (call {})", waiting.ticket.alias, waiting.ticket.call_id));
     }
     let lost = run.scope.inbox.take_lost(alias);
     let mut out = Object::new();
-    out.json("entries", &entries.finish()).json("pending", &pending.finish());
+    out.nested("entries", entries).nested("pending", pending);
     if lost > 0 {
         out.integer("lost", lost);
         lines.push(format!("{lost} older entries were dropped because the inbox was full."));
     }
-    let text = if lines.is_empty() { "The inbox is empty and nothing is pending.".to_string() } else { lines.join("\n") };
+    let text =
+        if lines.is_empty() { "The inbox is empty and nothing is pending.".to_string() } else { text::joined(&lines, "\n") };
     Ok(Started::Done(ToolResult::new(text, out)))
 }
 

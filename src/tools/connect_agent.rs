@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::bucket::Rate;
 use crate::call::Run;
@@ -10,17 +9,19 @@ use crate::call::connect::Connect;
 use crate::config::ExternalAgent;
 use crate::http;
 use crate::json::Json;
+use crate::list::gather;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::{Hints, Started, Tool};
 use crate::redirect::{self, Reach};
 use crate::registry::Registration;
+use crate::text;
 use crate::url::Url;
 
 /// How many header fields an alias may have.
 const HEADERS: usize = 20;
 /// How long an alias may be.
-const ALIAS: usize = 64;
+const ALIAS: u64 = 64;
 /// How long a ping endpoint may be, in bytes.
 const PING_BYTES: usize = 256;
 
@@ -89,7 +90,7 @@ fn invalid(message: String) -> ToolError {
 
 /// Whether a text may be an alias; what is wrong otherwise.
 pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
-    let length = alias.chars().count();
+    let length = text::code_points(alias);
     if length == 0 || length > ALIAS {
         return Err(invalid(format!("`alias` has {length} characters; 1 to {ALIAS} of a-z, 0-9 and - are allowed")));
     }
@@ -155,7 +156,6 @@ fn check_ping(path: &str, url: &Url) -> Result<(), ToolError> {
 
 /// What to say about header fields that a browser would drop in silence.
 fn dropped_by_browsers(headers: &[(String, String)]) -> Option<String> {
-    let names: Vec<&str> =
-        headers.iter().map(|(name, _)| name.as_str()).filter(|name| http::is_dropped_by_browsers(name)).collect();
-    (!names.is_empty()).then(|| format!("A browser does not send {}; other hosts do.", names.join(", ")))
+    let names = gather(headers.iter().map(|(name, _)| name.as_str()).filter(|name| http::is_dropped_by_browsers(name)));
+    (!names.is_empty()).then(|| format!("A browser does not send {}; other hosts do.", text::joined(&names, ", ")))
 }

@@ -1,7 +1,7 @@
 //! create_caller_card.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 use crate::call::Run;
 use crate::caller::CallerCard;
@@ -59,12 +59,12 @@ fn skills(arguments: &mut Arguments<'_>) -> Option<Json> {
         skill.optional_string("id", id.as_deref()).string("name", &inside.required_string("name"));
         skill.optional_string("description", inside.string("description").as_deref());
         if let Some(tags) = inside.strings("tags") {
-            skill.strings("tags", tags.iter().map(String::as_str));
+            skill.strings("tags", &tags);
         }
         if let Err(error) = inside.finish() {
             arguments.fail(error.message);
         }
-        list.json(&skill.finish());
+        list.nested(skill);
     }
     Some(list.finish())
 }

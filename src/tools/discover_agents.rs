@@ -10,10 +10,11 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::{Hints, Started, Tool};
 use crate::registry::Credentials;
+use crate::text;
 use crate::url::Url;
 
 /// How long a filter may be, in characters.
-const FILTER: usize = 256;
+const FILTER: u64 = 256;
 
 /// The tool.
 pub(super) const TOOL: Tool = Tool {
@@ -42,7 +43,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
             invalid("`directory_url` is missing, and no default directory is configured: give the URL of a directory".to_string())
         })?,
     };
-    if filter.as_ref().is_some_and(|filter| filter.chars().count() > FILTER) {
+    if filter.as_ref().is_some_and(|filter| text::code_points(filter) > FILTER) {
         return Err(invalid(format!("`filter` has more than {FILTER} characters")));
     }
     check_headers(&headers)?;
@@ -51,11 +52,10 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         asked = page;
     } else {
         let limit = limit.map(|limit| limit.to_string());
-        for (name, value) in
-            [("filter", filter), ("limit", limit), ("cursor", cursor), ("help", help.then(|| "true".to_string()))]
-        {
+        let (filter, limit, help) = (filter.as_deref(), limit.as_deref(), help.then_some("true"));
+        for (name, value) in [("filter", filter), ("limit", limit), ("cursor", cursor.as_deref()), ("help", help)] {
             if let Some(value) = value {
-                asked = asked.with_query(name, &value);
+                asked = asked.with_query(name, value);
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::json::{Array, Object};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
+use crate::text;
 
 /// The tool.
 pub(super) const TOOL: Tool = Tool {
@@ -33,9 +34,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         let mark = if entry.is_error { "error: " } else { "" };
         lines.push(format!("{} sent: {}\nanswer: {mark}{}", entry.at.to_rfc3339(), entry.sent, entry.response));
     }
-    let text = if lines.is_empty() { format!("Nothing was sent to '{agent}' yet.") } else { lines.join("\n") };
+    let text = if lines.is_empty() { format!("Nothing was sent to '{agent}' yet.") } else { text::joined(&lines, "\n") };
     let mut out = Object::new();
-    out.json("entries", &entries.finish());
+    out.nested("entries", entries);
     Ok(Started::Done(ToolResult::new(text.to_string(), out)))
 }
 

@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use crate::bucket::Rate;
 use crate::call::Run;
@@ -25,17 +24,20 @@ pub(super) const TOOL: Tool = Tool {
 
 fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
     arguments.finish()?;
-    let mut list = Array::new();
-    let mut lines = Vec::new();
+    let (mut list, mut text) = (Array::new(), String::new());
     for (alias, agent) in run.scope.registry.iter() {
         let health = agent.health.name(run.ground.config.health_failure_threshold);
-        lines.push(format!("{alias}: {} ({health}, {})", agent.url.as_str(), rate_text(agent.bucket.rate())));
+        text.push_str(if text.is_empty() { "" } else { "\n" });
+        for piece in [alias, ": ", agent.url.as_str(), " (", health, ", ", &rate_text(agent.bucket.rate()), ")"] {
+            text.push_str(piece);
+        }
         list.json(&entry(alias, agent, health));
     }
+    if text.is_empty() {
+        text.push_str("No agents are connected. Connect one with connect_agent.");
+    }
     let mut out = Object::new();
-    out.json("agents", &list.finish());
-    let text =
-        if lines.is_empty() { "No agents are connected. Connect one with connect_agent.".to_string() } else { lines.join("\n") };
+    out.nested("agents", list);
     Ok(Started::Done(ToolResult::new(text, out)))
 }
 
@@ -49,8 +51,11 @@ pub(crate) fn entry(alias: &str, agent: &Agent, health: &str) -> Json {
     }
     if let Some(profile) = &agent.profile {
         if let Some(summary) = profile.summary.members() {
-            entry.optional_string("protocol_version", summary.string("protocol_version").as_deref());
-            entry.optional_string("transport", summary.string("transport").as_deref());
+            for name in ["protocol_version", "transport"] {
+                if let Some(known) = summary.get(name) {
+                    entry.raw(name, known.get());
+                }
+            }
         }
         entry.boolean("streaming", profile.streaming);
     }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::a2a::{Content, Part};
 use crate::base64;
 use crate::json::{self, Json, Raw};
+use crate::list::gather;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 
@@ -44,7 +45,7 @@ pub(super) fn read<'a>(arguments: &mut Arguments<'a>) -> Draft<'a> {
     let elements = arguments.elements("parts", "a list of parts").filter(|elements| !elements.is_empty());
     let parts = elements.map(|elements| {
         let list = elements.into_iter().enumerate();
-        list.filter_map(|(index, element)| read_part(arguments, index, element)).collect()
+        gather(list.filter_map(|(index, element)| read_part(arguments, index, element)))
     });
     Draft { message, parts }
 }

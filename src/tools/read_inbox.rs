@@ -2,15 +2,16 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::check_inbox::{expire, known};
 use crate::call::Run;
 use crate::inbox::Entry;
 use crate::json::{Array, Object};
+use crate::list::gather;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
+use crate::text;
 
 /// The tool.
 pub(super) const TOOL: Tool = Tool {
@@ -39,9 +40,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         messages.json(&entry.whole());
     }
     let mut out = Object::new();
-    out.json("messages", &messages.finish());
-    let lines: Vec<String> = taken.iter().map(line).collect();
-    let text = if lines.is_empty() { format!("The inbox holds nothing from '{alias}'.") } else { lines.join("\n") };
+    out.nested("messages", messages);
+    let lines = gather(taken.iter().map(line));
+    let text = if lines.is_empty() { format!("The inbox holds nothing from '{alias}'.") } else { text::joined(&lines, "\n") };
     Ok(Started::Done(ToolResult::new(text, out)))
 }
 

@@ -64,7 +64,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let mut dispatched = Object::new();
     dispatched.string("alias", &agent).string("status", "dispatched").string("call_id", &call_id);
     let mut out = Object::new();
-    out.json("async", &dispatched.finish());
+    out.nested("async", dispatched);
     let text = format!("Sent to '{agent}' without waiting (call {call_id}): the outcome will be in the inbox, see check_inbox.");
     Ok(Started::Done(ToolResult::new(text, out)))
 }

@@ -2,12 +2,12 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::Write;
 use core::net::{IpAddr, Ipv4Addr};
 
 use super::reference::{self, Host};
 use super::{Address, UrlFault};
+use crate::list::gather_all;
 
 /// The host in its one spelling, which is what a `fetch` makes of it, and what kind of place it is.
 pub(super) fn canonical(host: Host<'_>) -> Result<(String, Address), UrlFault> {
@@ -71,7 +71,7 @@ fn ends_in_a_number(name: &str) -> bool {
 /// One to four numbers, each decimal, octal or hexadecimal, the last of which fills what is left.
 fn ipv4(name: &str) -> Option<Ipv4Addr> {
     let name = name.strip_suffix('.').unwrap_or(name);
-    let numbers: Vec<u64> = name.split('.').map(number).collect::<Option<_>>()?;
+    let numbers = gather_all(name.split('.').map(number))?;
     let (last, leading) = numbers.split_last()?;
     let bits_left = 32 - 8 * u32::try_from(leading.len()).ok().filter(|count| *count <= 3)?;
     if leading.iter().any(|number| *number > 255) || *last >= 1 << bits_left {

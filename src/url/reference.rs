@@ -3,6 +3,8 @@
 use alloc::string::String;
 use core::fmt::Write;
 
+use crate::text;
+
 /// What stands where something else is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FaultKind {
@@ -249,7 +251,7 @@ fn ipv4(text: &str) -> Option<[u8; 4]> {
     for octet in &mut octets {
         let piece = pieces.next()?;
         let plain = piece.bytes().all(|byte| byte.is_ascii_digit()) && (piece == "0" || !piece.starts_with('0'));
-        *octet = piece.parse().ok().filter(|_| plain)?;
+        *octet = text::whole(piece).and_then(|octet| u8::try_from(octet).ok()).filter(|_| plain)?;
     }
     pieces.next().is_none().then_some(octets)
 }

@@ -14,6 +14,10 @@ export const card = (url, streaming) => ({
 
 const now = () => Math.floor(performance.now());
 
+/** What an input leaves to do. */
+const OUTPUTS = 1;
+const TIMEOUT = 2;
+
 export class Gateway {
   core = new Core({ seed: new Uint8Array(32), now: now(), unixMs: 1_800_000_000_000 });
   #nextId = 1;
@@ -39,21 +43,25 @@ export class Gateway {
   }
 
   message(text) {
-    this.core.message(now(), 1, text);
-    return this.outputs();
+    return this.outputs(this.core.message(now(), 1, text));
   }
 
   body(exchange, bytes) {
-    this.core.body(now(), exchange, bytes);
+    return this.outputs(this.core.body(now(), exchange, bytes));
   }
 
   head(exchange, type) {
     this.input({ type: "head", exchange, status: 200, headers: [["Content-Type", type]] });
   }
 
-  outputs() {
+  /** What is to be done after an input. */
+  outputs(todo = OUTPUTS) {
     const seen = [];
-    for (let text = this.core.output(); text !== undefined; text = this.core.output()) seen.push(JSON.parse(text));
+    if (todo & TIMEOUT) this.core.timeout();
+    if (!(todo & OUTPUTS)) return seen;
+    for (let next = this.core.next(); next !== undefined; next = this.core.next()) {
+      seen.push(typeof next === "string" ? JSON.parse(next) : { type: "message", peer: next[0], text: next[2] });
+    }
     return seen;
   }
 

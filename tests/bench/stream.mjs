@@ -68,10 +68,7 @@ const send = (progress) => ({
 function throughCore(chunks, progress) {
   const [{ exchange }] = gateway.ask("tools/call", send(progress)).filter(({ type }) => type === "fetch");
   gateway.head(exchange, "text/event-stream");
-  for (const chunk of chunks) {
-    gateway.body(exchange, chunk);
-    gateway.outputs();
-  }
+  for (const chunk of chunks) gateway.body(exchange, chunk);
   gateway.input({ type: "end", exchange });
   return gateway.outputs().findLast(({ type }) => type === "message").text;
 }

@@ -17,6 +17,55 @@ function outputs(core) {
 
 const messages = (core) => outputs(core).filter(({ type }) => type === "message");
 
+test("a text for a peer or a response comes without an envelope, everything else as JSON", () => {
+  const [bare, whole] = [new Core(genesis), new Core(genesis)];
+  const request = (method, target) => JSON.stringify({ type: "request", request: 9, method, target, headers: [["Host", "localhost"]] });
+  const connect = JSON.stringify({
+    ...{ jsonrpc: "2.0", id: 'a"🙂', method: "tools/call" },
+    params: { name: "connect_agent", arguments: { alias: "a", agent_url: "https://agent.example/" } },
+  });
+  for (const core of [bare, whole]) {
+    core.input(1, open);
+    core.message(1, 1, ping(1));
+    core.message(1, 1, connect);
+    core.message(1, 1, "noise");
+    core.input(1, request("GET", "/healthz"));
+  }
+  const seen = [];
+  for (let next; (next = bare.next()) !== undefined; ) {
+    if (typeof next === "string") seen.push(JSON.parse(next));
+    else {
+      const [peer, request, text] = next;
+      assert.ok(next.length === 3 && (peer === undefined) !== (request === undefined));
+      seen.push(request === undefined ? { type: "message", peer, text } : { type: "response_body", request, text });
+    }
+  }
+  assert.deepEqual(seen, outputs(whole));
+  const kinds = new Set(seen.map(({ type }) => type));
+  for (const kind of ["message", "fetch", "notice", "response_head", "response_body", "response_end"]) assert.ok(kinds.has(kind), kind);
+});
+
+test("an input says whether outputs wait and whether the deadline is another one", () => {
+  const core = new Core(genesis);
+  assert.equal(core.input(1, open), 0);
+  assert.equal(core.message(1, 1, ping(1)), 1);
+  assert.equal(core.message(1, 1, '{"jsonrpc":"2.0","method":"notifications/initialized"}'), 1, "the answer still waits");
+  outputs(core);
+  assert.equal(core.message(1, 1, '{"jsonrpc":"2.0","method":"notifications/initialized"}'), 0);
+  const args = { alias: "a", agent_url: "https://agent.example/" };
+  const connect = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "connect_agent", arguments: args } };
+  assert.equal(core.message(2, 1, JSON.stringify(connect)), 3);
+  const { exchange } = outputs(core).find(({ type }) => type === "fetch");
+  assert.equal(core.input(3, '{"type":"tick"}'), 2, "nobody asked for it yet");
+  assert.equal(JSON.parse(core.timeout()).reason, "card_timeout");
+  assert.equal(core.input(3, '{"type":"tick"}'), 0);
+  assert.equal(core.input(4, JSON.stringify({ type: "failed", exchange, cause: "refused", detail: "" })), 3, "answered, and nothing due");
+  assert.equal(core.timeout(), undefined);
+  outputs(core);
+  assert.equal(core.input(5, '{"type":"closed","peer":1}'), 0);
+  assert.throws(() => core.message(5, 1, ping(3)), { name: "Misuse" });
+});
+
 test("two calls side by side both end", async () => {
   const release = [];
   const fetch = ({ url }) => new Promise((resolve) => release.push(() => resolve({ status: 200, body: card.replace("agent", url) })));

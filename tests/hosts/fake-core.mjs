@@ -11,6 +11,7 @@ export class FakeCore {
   tracing = false;
   traceLines = [];
   #outputs = [];
+  #told = undefined;
   #react;
 
   constructor(react = () => {}) {
@@ -19,7 +20,7 @@ export class FakeCore {
 
   /** Queues outputs. */
   say(...outputs) {
-    this.#outputs.push(...outputs.map((output) => JSON.stringify(output)));
+    this.#outputs.push(...outputs);
   }
 
   /** The inputs of a type. */
@@ -28,28 +29,39 @@ export class FakeCore {
   }
 
   input(now, json) {
-    this.#take(now, JSON.parse(json));
+    return this.#take(now, JSON.parse(json));
   }
 
   message(now, peer, text) {
-    this.#take(now, { type: "message", peer, text });
+    return this.#take(now, { type: "message", peer, text });
   }
 
   body(now, exchange, bytes) {
-    this.#take(now, { type: "body", exchange, text: Buffer.from(bytes).toString("utf8") });
+    return this.#take(now, { type: "body", exchange, text: Buffer.from(bytes).toString("utf8") });
   }
 
   requestBody(now, request, bytes) {
-    this.#take(now, { type: "request_body", request, text: Buffer.from(bytes).toString("utf8") });
+    return this.#take(now, { type: "request_body", request, text: Buffer.from(bytes).toString("utf8") });
   }
 
-  output() {
+  next() {
     this.#alive();
-    return this.#outputs.shift();
+    const output = this.#outputs.shift();
+    switch (output?.type) {
+      case undefined:
+        return undefined;
+      case "message":
+        return [output.peer, undefined, output.text];
+      case "response_body":
+        return [undefined, output.request, output.text];
+      default:
+        return JSON.stringify(output);
+    }
   }
 
   timeout() {
     this.#alive();
+    this.#told = this.deadline;
     return this.deadline === undefined ? undefined : JSON.stringify({ at: this.deadline, reason: "poll" });
   }
 
@@ -70,6 +82,7 @@ export class FakeCore {
     this.inputs.push({ now, ...input });
     if (this.tracing) this.traceLines.push(JSON.stringify({ now, input: input.type }));
     this.#react(input, this);
+    return (this.#outputs.length > 0 ? 1 : 0) + (this.deadline === this.#told ? 0 : 2);
   }
 
   #alive() {

@@ -121,7 +121,7 @@ impl Send {
             self.step(Happening::TaskRefused);
             return self.transmit(run);
         }
-        if self.is_empty() && super::unprocessed(200, problem) {
+        if self.is_empty() && super::plain::unprocessed(200, problem) {
             self.drop_exchange(run);
             self.step(Happening::StreamRefused);
             return self.transmit(run);

@@ -1,6 +1,6 @@
 // A host in TypeScript: what is right compiles, and each mistake below is one.
 import init, { Core, Gateway, GatewayError } from "narrows";
-import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task } from "narrows";
+import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task, Todo } from "narrows";
 import load, { initSync, Core as SlimCore, Gateway as SlimGateway } from "narrows/slim";
 
 const genesis: Genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0n };
@@ -39,7 +39,13 @@ function drive(core: Core): number | undefined {
   const input: Input = { type: "head", exchange: 1, status: 200, headers: [["a", "b"]] };
   core.input(1.5, JSON.stringify(input));
   core.message(1n, 1, "{}");
-  core.body(1, 1n, new Uint8Array(1));
+  const todo: Todo = core.body(1, 1n, new Uint8Array(1));
+  if (todo === 0) return undefined;
+  for (let next = core.next(); next !== undefined; next = core.next()) {
+    if (typeof next === "string") perform(JSON.parse(next) as Output);
+    else if (next[0] !== undefined) next[0].toFixed() + next[2];
+    else next[1].toFixed() + next[2];
+  }
   for (let text = core.output(); text !== undefined; text = core.output()) perform(JSON.parse(text) as Output);
   const timeout = core.timeout();
   const deadline = timeout === undefined ? undefined : (JSON.parse(timeout) as Deadline);
