@@ -17,25 +17,26 @@ export class Core {
      * # Errors
      * As [`input`](Self::input).
      */
-    body(now: number | bigint, exchange: number | bigint, bytes: ArrayBufferView | ArrayBuffer): void;
+    body(now: number | bigint, exchange: number | bigint, bytes: ArrayBufferView | ArrayBuffer): number;
     /**
      * Lets go of everything; later calls throw an Error named `Disposed`. Twice is fine.
      */
     dispose(): void;
     /**
-     * Takes in what happened, in its JSON form.
+     * Takes in what happened, in its JSON form. Gives what is to be done then: 1 where outputs wait, plus 2 where
+     * `timeout` has another answer than the last one.
      *
      * # Errors
      * `Misuse`, a fault of the host; nothing changed.
      */
-    input(now: number | bigint, json: string): void;
+    input(now: number | bigint, json: string): number;
     /**
      * A message from a peer, without an envelope.
      *
      * # Errors
      * As [`input`](Self::input).
      */
-    message(now: number | bigint, peer: number | bigint, text: string): void;
+    message(now: number | bigint, peer: number | bigint, text: string): number;
     /**
      * A gateway without peers and agents.
      *
@@ -43,6 +44,14 @@ export class Core {
      * `Misuse` for the genesis, `ConfigError` naming every fault of the configuration.
      */
     constructor(genesis: Genesis, config?: ConfigObject);
+    /**
+     * The same, but for a text that goes to a peer or into a response: that one comes without an envelope, as
+     * `[peer, undefined, text]` or `[undefined, request, text]`, so that nobody escapes it and reads it back.
+     *
+     * # Errors
+     * `Dead` or `Disposed`.
+     */
+    next(): string | [peer: number, request: undefined, text: string] | [peer: undefined, request: number, text: string] | undefined;
     /**
      * The next thing to do, as JSON text.
      *
@@ -56,7 +65,7 @@ export class Core {
      * # Errors
      * As [`input`](Self::input).
      */
-    requestBody(now: number | bigint, request: number | bigint, bytes: ArrayBufferView | ArrayBuffer): void;
+    requestBody(now: number | bigint, request: number | bigint, bytes: ArrayBufferView | ArrayBuffer): number;
     /**
      * Continues from the pieces of a `snapshot`, in any order.
      *
@@ -126,14 +135,15 @@ export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_core_free: (a: number, b: number) => void;
     readonly __wbg_fetch_free: (a: number, b: number) => void;
-    readonly core_body: (a: number, b: any, c: any, d: any) => [number, number];
+    readonly core_body: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_dead: (a: number) => [number, number];
     readonly core_dispose: (a: number) => void;
-    readonly core_input: (a: number, b: any, c: any) => [number, number];
-    readonly core_message: (a: number, b: any, c: any, d: any) => [number, number];
+    readonly core_input: (a: number, b: any, c: any) => [number, number, number];
+    readonly core_message: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_new: (a: any, b: any) => [number, number, number];
+    readonly core_next: (a: number) => [number, number, number];
     readonly core_output: (a: number) => [number, number, number];
-    readonly core_requestBody: (a: number, b: any, c: any, d: any) => [number, number];
+    readonly core_requestBody: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_restore: (a: any, b: any, c: any) => [number, number, number];
     readonly core_snapshot: (a: number, b: any) => [number, number, number, number];
     readonly core_timeout: (a: number) => [number, number, number];
@@ -141,9 +151,9 @@ export interface InitOutput {
     readonly core_traceLine: (a: number) => [number, number, number, number];
     readonly fetch_abort: (a: number) => void;
     readonly fetch_new: (a: any, b: any, c: any) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h680915733b8d278b: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58: (a: number, b: number) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_exn_store: (a: number) => void;

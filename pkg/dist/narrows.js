@@ -28,12 +28,14 @@ export class Core {
      * @param {number | bigint} now
      * @param {number | bigint} exchange
      * @param {ArrayBufferView | ArrayBuffer} bytes
+     * @returns {number}
      */
     body(now, exchange, bytes) {
         const ret = wasm.core_body(this.__wbg_ptr, now, exchange, bytes);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
         }
+        return ret[0] >>> 0;
     }
     /**
      * The panic message, where a panic ended this object.
@@ -55,18 +57,21 @@ export class Core {
         wasm.core_dispose(this.__wbg_ptr);
     }
     /**
-     * Takes in what happened, in its JSON form.
+     * Takes in what happened, in its JSON form. Gives what is to be done then: 1 where outputs wait, plus 2 where
+     * `timeout` has another answer than the last one.
      *
      * # Errors
      * `Misuse`, a fault of the host; nothing changed.
      * @param {number | bigint} now
      * @param {string} json
+     * @returns {number}
      */
     input(now, json) {
         const ret = wasm.core_input(this.__wbg_ptr, now, json);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
         }
+        return ret[0] >>> 0;
     }
     /**
      * A message from a peer, without an envelope.
@@ -76,12 +81,14 @@ export class Core {
      * @param {number | bigint} now
      * @param {number | bigint} peer
      * @param {string} text
+     * @returns {number}
      */
     message(now, peer, text) {
         const ret = wasm.core_message(this.__wbg_ptr, now, peer, text);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
         }
+        return ret[0] >>> 0;
     }
     /**
      * A gateway without peers and agents.
@@ -99,6 +106,21 @@ export class Core {
         this.__wbg_ptr = ret[0];
         CoreFinalization.register(this, this.__wbg_ptr, this);
         return this;
+    }
+    /**
+     * The same, but for a text that goes to a peer or into a response: that one comes without an envelope, as
+     * `[peer, undefined, text]` or `[undefined, request, text]`, so that nobody escapes it and reads it back.
+     *
+     * # Errors
+     * `Dead` or `Disposed`.
+     * @returns {string | [peer: number, request: undefined, text: string] | [peer: undefined, request: number, text: string] | undefined}
+     */
+    next() {
+        const ret = wasm.core_next(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
     }
     /**
      * The next thing to do, as JSON text.
@@ -122,12 +144,14 @@ export class Core {
      * @param {number | bigint} now
      * @param {number | bigint} request
      * @param {ArrayBufferView | ArrayBuffer} bytes
+     * @returns {number}
      */
     requestBody(now, request, bytes) {
         const ret = wasm.core_requestBody(this.__wbg_ptr, now, request, bytes);
-        if (ret[1]) {
-            throw takeFromExternrefTable0(ret[0]);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
         }
+        return ret[0] >>> 0;
     }
     /**
      * Continues from the pieces of a `snapshot`, in any order.
@@ -531,6 +555,10 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0);
             return ret;
         },
+        __wbg_of_dde0b9d3265685ee: function(arg0, arg1, arg2) {
+            const ret = Array.of(arg0, arg1, arg2);
+            return ret;
+        },
         __wbg_prototypesetcall_bc27214492979395: function(arg0, arg1, arg2) {
             Uint8Array.prototype.set.call(getArrayU8FromWasm0(arg0, arg1), arg2);
         },
@@ -643,18 +671,18 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h680915733b8d278b);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 4, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 124, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 127, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 9, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 5, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0);
             return ret;
         },
         __wbindgen_generic_0000000000000004: function(arg0) {
@@ -688,8 +716,8 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hb5ccb963b60dbc58(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0(arg0, arg1);
 }
 
 function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg1, arg2) {
@@ -699,8 +727,8 @@ function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h680915733b8d278b(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h680915733b8d278b(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f(arg0, arg1, arg2, arg3);
 }
 
 
