@@ -210,7 +210,8 @@ export class Driver {
     } finally {
       this.#pumping = false;
     }
-    if (this.#todo & TIMEOUT) this.#arm();
+    // Whatever is called may end this gateway.
+    if (this.#todo & TIMEOUT && !this.#stopped) this.#arm();
     this.#todo = 0;
   }
 
@@ -255,7 +256,9 @@ export class Driver {
       failed: (cause, detail) => this.#report(exchange, { type: "failed", exchange, cause, detail }, true),
     };
     try {
-      this.#exchanges.set(exchange, this.#fetch(request, report));
+      const running = this.#fetch(request, report);
+      if (this.#stopped) running.abort();
+      else this.#exchanges.set(exchange, running);
     } catch (error) {
       this.#input({ type: "failed", exchange, cause: "other", detail: String(error?.message ?? error) });
     }
@@ -285,7 +288,7 @@ export class Driver {
     const at = text === undefined ? undefined : JSON.parse(text).at;
     if (at === this.#wake?.at) return;
     this.#disarm();
-    if (at === undefined) return;
+    if (at === undefined || this.#stopped) return;
     const wake = { at, cancel: undefined };
     this.#wake = wake;
     this.#setWake(wake, this.#setTimer);
@@ -328,6 +331,7 @@ export class Driver {
     if (!this.#onTrace) return;
     for (let line = this.#core.traceLine(); line !== undefined; line = this.#core.traceLine()) {
       this.#guarded(() => this.#onTrace(line));
+      if (this.#stopped || !this.#onTrace) return;
     }
   }
 

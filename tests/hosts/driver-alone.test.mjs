@@ -261,3 +261,43 @@ test("trace lines are handed on as they come, and only if asked for", () => {
   new Driver(core, { fetch: () => {} }).open(1, "a", () => {});
   assert.equal(core.tracing, false);
 });
+
+test("whatever is called may end the gateway that calls it", () => {
+  const ends = {
+    write: (driver) => driver.open(1, "a", () => driver.dispose()),
+    notice: () => {},
+    fetch: () => {},
+    trace: () => {},
+    cancel: () => {},
+    flush: (driver) => driver.request("GET", "/", [], { head() {}, body() {}, end() {}, flush: () => driver.dispose() }),
+  };
+  for (const [name, go] of Object.entries(ends)) {
+    const complaints = [];
+    let running = 0;
+    const core = new FakeCore((input) => {
+      core.deadline = 10 ** 9 + core.inputs.length;
+      if (input.type === "request") core.say({ type: "response_head", request: 1, status: 200, headers: [] });
+      if (input.type !== "message") return;
+      core.say({ type: "message", peer: 1, text: "a" }, fetchOutput(1), { type: "notice", level: "info", event: "e", fields: {} }, fetchOutput(2));
+    });
+    const end = (which) => name === which && driver.dispose();
+    const driver = new Driver(core, {
+      fetch: () => {
+        running += 1;
+        end("fetch");
+        return { abort: () => (running -= 1) };
+      },
+      onNotice: ({ event, fields }) => (event === "host_error" ? complaints.push(fields.message) : end("notice")),
+      onTrace: () => end("trace"),
+      setTimer: () => () => end("cancel"),
+    });
+    driver.open(2, "b", () => {});
+    go(driver);
+    driver.message(1, "x");
+    driver.message(1, "y");
+    assert.ok(driver.stopped, name);
+    assert.deepEqual(complaints, [], name);
+    assert.ok(core.freed, name);
+    assert.equal(running, 0, name);
+  }
+});

@@ -1,28 +1,19 @@
 // The types describe the package: a sample compiles, and each mistake marked in it is found.
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { installed, program, root } from "./program.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const here = join(root, "tests/loading");
-const tsc = join(here, "node_modules/typescript/bin/tsc");
-const program = join(root, "tests/.work/types");
-
-if (!existsSync(tsc)) {
-  const quietly = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
-  execFileSync("npm", ["install", ...quietly], { cwd: here, stdio: ["ignore", 2, 2] });
-}
-rmSync(program, { recursive: true, force: true });
-mkdirSync(join(program, "node_modules"), { recursive: true });
-symlinkSync(join(root, "pkg"), join(program, "node_modules/narrows"));
-for (const name of readdirSync(join(here, "types"))) symlinkSync(join(here, "types", name), join(program, name));
+const tsc = join(installed, "typescript/bin/tsc");
+const folder = program("types");
+for (const name of readdirSync(join(here, "types"))) symlinkSync(join(here, "types", name), join(folder, name));
 
 function compile(name, options, file = "sample.mts") {
-  const compilerOptions = { strict: true, noEmit: true, types: [], exactOptionalPropertyTypes: true, preserveSymlinks: true, ...options };
-  const config = join(program, `tsconfig.${name}.json`);
+  const compilerOptions = { strict: true, skipLibCheck: false, noEmit: true, types: [], exactOptionalPropertyTypes: true, preserveSymlinks: true, ...options };
+  const config = join(folder, `tsconfig.${name}.json`);
   writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
   const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", config], { encoding: "utf8" });
   assert.equal(stdout, "");
@@ -39,6 +30,15 @@ test("a host compiles with the DOM, as bundlers resolve it", () => {
 
 test("the generated types are the written ones", () => {
   compile("generated", { module: "nodenext", target: "es2022", lib: ["es2022", "dom"] }, "generated.mts");
+});
+
+test("the official SDK takes a transport, both of its lines, with Node's own types beside", () => {
+  const options = { module: "nodenext", target: "es2022", lib: ["es2022"], types: ["node"], skipLibCheck: true };
+  compile("sdk", options, "sdk.mts");
+});
+
+test("a program in CommonJS is told by its compiler that it can require the package", () => {
+  compile("commonjs", { module: "node20", target: "es2022", lib: ["es2022"] }, "commonjs.cts");
 });
 
 // Every key set, so that a trace, which begins with the whole configuration, shows every key.
@@ -63,6 +63,6 @@ test("the configuration's type has the keys that the gateway has", async () => {
     export const agent: Same<keyof ExternalAgent, keyof (typeof config.external_agents)[0]> = true;
     export const sections: { [K in keyof typeof config]: (typeof config)[K] extends string | number | readonly unknown[]
       ? true : Same<Keys<ConfigObject[K]>, keyof (typeof config)[K]> } = ${JSON.stringify(Object.fromEntries(Object.keys(config).map((key) => [key, true])))};`;
-  writeFileSync(join(program, "config.mts"), code);
+  writeFileSync(join(folder, "config.mts"), code);
   compile("config", { module: "nodenext", target: "es2022", lib: ["es2022"] }, "config.mts");
 });

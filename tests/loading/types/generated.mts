@@ -1,5 +1,5 @@
 // The types made from the Rust source and the ones written by hand describe the same class.
-import * as generated from "../../../pkg/dist/narrows.js";
+import * as generated from "../../../../pkg/dist/narrows.js";
 import * as written from "narrows";
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;

@@ -1,6 +1,7 @@
 // A host in TypeScript: what is right compiles, and each mistake below is one.
 import init, { Core, Gateway, GatewayError } from "narrows";
 import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task, Todo } from "narrows";
+import { FakeHost, checkHost, respondToChecks } from "narrows/testing";
 import load, { initSync, Core as SlimCore, Gateway as SlimGateway } from "narrows/slim";
 
 const genesis: Genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0n };
@@ -87,6 +88,15 @@ async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<strin
   return [first?.name, text, task?.status?.state, health, own, other, response.status, gateway.dead].join();
 }
 
+async function rehearse(request: Parameters<typeof respondToChecks>[0]): Promise<number> {
+  const fake = new FakeHost({ answer: async ({ url }) => ({ status: 200, body: url }), seed: 5 });
+  using gateway = await Gateway.open({ host: fake });
+  await fake.advance(1000);
+  const results = await checkHost(fake, { url: "http://localhost:1" });
+  const problem: string | undefined = results[0]?.problem;
+  return (await respondToChecks(request)).status + (problem?.length ?? 0) + fake.requests.length + (fake.timers[0] ?? 0) + (gateway.dead?.length ?? 0);
+}
+
 function wait(error: unknown): number {
   if (!(error instanceof GatewayError)) return 0;
   if (error.code === "timeout") return error.task_id?.length ?? 0;
@@ -132,4 +142,4 @@ new Core();
 // @ts-expect-error the reason is one of a few
 const badReason: Deadline = { at: 1, reason: "because" };
 
-export { start, drive, converse, wait, slim, badCall, badConnect, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
+export { start, drive, converse, rehearse, wait, slim, badCall, badConnect, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
