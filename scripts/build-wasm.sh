@@ -34,8 +34,10 @@ env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$flags" CARGO_TARGET_DIR="$target" \
 
 wasm=$built/narrows_bg.wasm
 wasm-opt -g "${optimise[@]}" "$wasm" -o "$wasm.named"
-wasm-opt --strip-debug --strip-producers --strip-target-features "$wasm.named" -o "$wasm"
-rm "$wasm.named"
+# Alike in name is alike in content for the most part: this finds the rest, 1.4 % of what is downloaded.
+node scripts/wasm-order.mjs "$wasm.named" "$wasm.ordered"
+wasm-opt --reorder-functions-by-name --strip-debug --strip-producers --strip-target-features "$wasm.ordered" -o "$wasm"
+rm "$wasm.named" "$wasm.ordered"
 
 for path in "$PWD" "$cargo_home" "$HOME/" registry/src index.crates; do
     if [ "$path" != / ] && grep -aqF -- "$path" "$wasm" "$built"/*.js; then

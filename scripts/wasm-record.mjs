@@ -14,7 +14,7 @@ const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 /** Everything that decides the bytes of the wasm, apart from the tools. */
 function sources() {
   const code = readdirSync(join(root, "src"), { recursive: true }).filter((path) => path.endsWith(".rs"));
-  return ["Cargo.toml", "Cargo.lock", "scripts/build-wasm.sh", ...code.map((path) => `src/${path}`)].sort();
+  return ["Cargo.toml", "Cargo.lock", "scripts/build-wasm.sh", "scripts/wasm-order.mjs", ...code.map((path) => `src/${path}`)].sort();
 }
 
 /** One digest over path and content of every source, sorted by path. */
