@@ -187,9 +187,9 @@ export class Gateway {
    * Answers an HTTP request: MCP at `/mcp` for clients of both eras, and `/healthz`. The body streams. It may be handed
    * on as it is: `{ fetch: gateway.fetch }`.
    *
-   * Who may ask is configured: `server.loopback` (true by default, but not in a worker: only loopback names are served),
-   * `server.hosts`, `server.cors_origins`, `auth.tokens`. Set `server.loopback` to false where others can reach it, and
-   * `network.allow_private` to false with it.
+   * Who may ask is configured: `server.loopback` (only loopback names are served: the default in Node alone),
+   * `server.hosts`, `server.cors_origins`, `auth.tokens`. In Node, set `server.loopback` to false where others can reach
+   * it, and `network.allow_private` to false with it.
    */
   fetch(request: IncomingRequest): Promise<OutgoingResponse>;
 

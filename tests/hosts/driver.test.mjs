@@ -1,381 +1,303 @@
-// Fetches and timers of page and worker: with the global fetch against a real server, with a replaced one in every shape.
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import { Readable } from "node:stream";
-import { mock, test } from "node:test";
-import { Driven, settled, toldBy } from "./driven.mjs";
+import { test } from "node:test";
 
-const bytes = (text) => new TextEncoder().encode(text);
-const body = (...texts) => texts.map((text) => ({ type: "body", text }));
-const head = (status, headers = []) => ({ type: "head", status, headers });
-const end = { type: "end" };
+import { Driver } from "../../pkg/lib/driver.mjs";
+import { FakeCore } from "./fake-core.mjs";
 
-async function served(answer, use) {
-  const server = createServer(answer);
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    return await use(`http://127.0.0.1:${server.address().port}/`);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
+/** A network that does nothing by itself: `requests` holds what was asked, with the report to it. */
+function network() {
+  const requests = [];
+  const fetch = (request, report) => {
+    const asked = { ...request, report, aborted: false };
+    requests.push(asked);
+    return { abort: () => (asked.aborted = true) };
+  };
+  return { fetch, requests };
 }
 
-async function toldOf(url) {
-  const driven = new Driven();
-  await driven.answered(driven.ask(url));
-  const told = driven.told();
-  driven.driver.dispose();
-  return told;
-}
-
-test("the global fetch: head, chunks and end of a real response", async () => {
-  const told = await served(
-    (request, response) => {
-      response.writeHead(404, { "content-type": "text/plain", "x-own": "1" });
-      response.write("first ");
-      setTimeout(() => response.end("second"), 20);
-    },
-    (url) => toldOf(url),
-  );
-  const [first, ...rest] = told;
-  assert.equal(first.status, 404);
-  assert.ok(first.headers.some(([name, value]) => name === "x-own" && value === "1"));
-  const chunks = rest.filter(({ type }) => type === "body");
-  assert.equal(chunks.map(({ text }) => text).join(""), "first second");
-  assert.deepEqual(rest.at(-1), end);
+const fetchOutput = (exchange, rest = {}) => ({
+  type: "fetch",
+  exchange,
+  method: "GET",
+  url: `http://a.test/${exchange}`,
+  headers: [["A", "b"]],
+  ...rest,
 });
 
-test("the global fetch follows no redirect and keeps no cookie", async () => {
-  const cookies = [];
-  const told = await served(
-    (request, response) => {
-      cookies.push(request.headers.cookie);
-      response.writeHead(302, { location: "https://elsewhere.example/", "set-cookie": "a=b" }).end();
+test("outputs are done in their order, whichever inputs come in meanwhile", () => {
+  const done = [];
+  const core = new FakeCore((input) => {
+    if (input.type === "message" && input.text === "first") {
+      core.say(
+        { type: "message", peer: 1, text: "a" },
+        fetchOutput(7),
+        { type: "notice", level: "info", event: "e", fields: { x: 1 } },
+        { type: "message", peer: 1, text: "b" },
+      );
+    }
+    if (input.type === "message" && input.text === "inner") core.say({ type: "message", peer: 1, text: "c" });
+  });
+  const driver = new Driver(core, {
+    fetch: (request) => {
+      done.push(`fetch ${request.url}`);
+      return { abort() {} };
     },
-    (url) => toldOf(url),
-  );
-  assert.equal(told[0].status, 302);
-  assert.ok(told[0].headers.some(([name]) => name === "location"));
-  assert.ok(cookies.every((cookie) => cookie === undefined));
-});
-
-test("the global fetch: nobody listens, a body is cut, a name has no address", async () => {
-  const closed = await served(() => {}, (url) => url);
-  const [refused] = await toldOf(closed);
-  assert.equal(refused.type + refused.cause, "failedrefused");
-  assert.match(refused.detail, /fetch failed/);
-  const cut = await served(
-    (request, response) => {
-      response.writeHead(200, { "content-length": "100" });
-      response.write("half");
-      setTimeout(() => response.destroy(), 20);
-    },
-    (url) => toldOf(url),
-  );
-  assert.equal(cut[0].type, "head");
-  assert.equal(cut.at(-1).type + cut.at(-1).cause, "failedreset");
-  const [unknown] = await toldOf("https://nowhere.invalid/");
-  assert.equal(unknown.type + unknown.cause, "faileddns");
-});
-
-test("the global fetch: a cancelled call closes the connection", async () => {
-  await served(
-    (request, response) => {
-      response.writeHead(200);
-      response.write("x");
-      request.socket.once("close", () => response.emit("gone"));
-      response.once("gone", () => gone());
-      started();
-    },
-    async (url) => {
-      const driven = new Driven();
-      const id = driven.ask(url);
-      await starting;
-      driven.cancel(id);
-      await going;
-      await settled();
-      assert.equal(driven.answer(id), undefined);
-      assert.ok(driven.told().every(({ type }) => type === "head" || type === "body"));
-      driven.driver.dispose();
-    },
+    onNotice: ({ event, fields }) => done.push(`notice ${event} ${fields.x}`),
+  });
+  driver.open(1, "stdio", (text) => {
+    done.push(text);
+    if (text === "a") driver.message(1, "inner");
+  });
+  driver.message(1, "first");
+  assert.deepEqual(done, ["a", "fetch http://a.test/7", "notice e 1", "b", "c"]);
+  assert.deepEqual(
+    core.inputs.map(({ type }) => type),
+    ["open", "message", "message"],
   );
 });
-let started;
-const starting = new Promise((resolve) => (started = resolve));
-let gone;
-const going = new Promise((resolve) => (gone = resolve));
 
-async function* generated(...chunks) {
-  yield* chunks;
-}
-
-test("a replaced fetch may answer in any shape", async () => {
-  const stream = () => new Blob(["abc"]).stream();
-  const shapes = {
-    "a Response": [() => new Response("abc", { status: 404, headers: { "x-a": "1" } }), [["content-type", "text/plain;charset=UTF-8"], ["x-a", "1"]]],
-    "pairs and a stream": [() => ({ status: 404, headers: [["X-A", "1"], ["X-A", "2"]], body: stream() }), [["X-A", "1"], ["X-A", "2"]]],
-    "a Map and an async iterable": [() => ({ status: 404, headers: new Map([["x", "1"]]), body: generated(bytes("a"), bytes("bc")) }), [["x", "1"]]],
-    "a plain object and Node's stream": [async () => ({ status: 404, headers: { x: "1" }, body: Readable.from([Buffer.from("abc")]) }), [["x", "1"]]],
-    "forEach and a view": [() => ({ status: 404, headers: { forEach: (visit) => visit("1", "x") }, body: new DataView(bytes("abc").buffer) }), [["x", "1"]]],
-    "entries and a string": [() => ({ status: 404, headers: { entries: () => [["x", "1"]].values() }, body: "abc" }), [["x", "1"]]],
-    "no headers and arrayBuffer": [() => ({ status: 404, arrayBuffer: async () => bytes("abc").buffer }), []],
-    "a thenable": [() => ({ then: (resolve) => resolve({ status: 404, body: "abc" }) }), []],
-  };
-  for (const [name, [fetch, headers]] of Object.entries(shapes)) {
-    const [first, ...rest] = await toldBy(fetch);
-    assert.deepEqual(first, head(404, headers), name);
-    assert.equal(rest.filter(({ type }) => type === "body").map(({ text }) => text).join(""), "abc", name);
-    assert.deepEqual(rest.at(-1), end, name);
-  }
-  for (const none of [{ status: 404, body: null }, { status: 404 }, new Response(null, { status: 404 })]) {
-    assert.deepEqual(await toldBy(() => none), [head(404), end]);
-  }
+test("a peer that answers each message with another one does not pile up calls", () => {
+  const core = new FakeCore((input) => {
+    if (input.type === "message") core.say({ type: "message", peer: 1, text: String(Number(input.text) + 1) });
+  });
+  const driver = new Driver(core, { fetch: () => {} });
+  let last;
+  driver.open(1, "stdio", (text) => {
+    last = text;
+    if (text !== "20000") driver.message(1, text);
+  });
+  driver.message(1, "0");
+  assert.equal(last, "20000");
 });
 
-test("a body that is no text arrives byte for byte", async () => {
-  const told = await toldBy(() => ({ status: 404, body: generated(new Uint8Array([0xff, 0, 1])) }));
-  assert.deepEqual(told, [head(404), { type: "body", base64: "/wAB" }, end]);
+test("what becomes of a fetch reaches the core, and nothing after its end or its abort", () => {
+  const { fetch, requests } = network();
+  const core = new FakeCore((input) => {
+    if (input.type === "open") core.say(fetchOutput(1, { method: "POST", body: "{}" }), fetchOutput(2), fetchOutput(3));
+    if (input.type === "head" && input.exchange === 3) core.say({ type: "abort", exchange: 3 });
+  });
+  const driver = new Driver(core, { fetch });
+  driver.open(1, "stdio", () => {});
+  const [{ report, ...first }, second, third] = requests;
+  assert.deepEqual(first, { method: "POST", url: "http://a.test/1", headers: [["A", "b"]], body: "{}", aborted: false });
+  report.head(200, [["X", "y"]]);
+  report.body(Buffer.from("é"));
+  report.end();
+  report.body(Buffer.from("late"));
+  report.failed("reset", "late");
+  second.report.failed("dns", "no such name");
+  second.report.end();
+  third.report.head(200, []);
+  third.report.body(Buffer.from("late"));
+  third.report.end();
+  assert.ok(third.aborted);
+  const told = core.inputs.slice(1).map(({ now, ...input }) => input);
+  assert.deepEqual(told, [
+    { type: "head", exchange: 1, status: 200, headers: [["X", "y"]] },
+    { type: "body", exchange: 1, text: "é" },
+    { type: "end", exchange: 1 },
+    { type: "failed", exchange: 2, cause: "dns", detail: "no such name" },
+    { type: "head", exchange: 3, status: 200, headers: [] },
+  ]);
 });
 
-test("what is no response is a protocol failure", async () => {
-  const bad = {
-    "no object": [() => undefined, /status/],
-    "no status": [() => ({ body: "x" }), /status/],
-    "a status out of range": [() => ({ status: 1000 }), /status/],
-    "a header that is no text": [() => ({ status: 404, headers: [["x", 1]] }), /header/],
-    "headers that throw": [() => ({ status: 404, headers: generated() && { *[Symbol.iterator]() { throw new Error("x"); } } }), /headers/],
-    "an unknown content coding": [() => ({ status: 404, headers: [["Content-Encoding", "gzip, compress"]], body: "x" }), /compress/],
-  };
-  for (const [name, [fetch, detail]] of Object.entries(bad)) {
-    const [failed] = await toldBy(fetch);
-    assert.equal(failed.type + failed.cause, "failedprotocol", name);
-    assert.match(failed.detail, detail, name);
-  }
-  for (const body of [{}, 5, generated({}), generated(5)]) {
-    const [first, failed] = await toldBy(() => ({ status: 404, body }));
-    assert.deepEqual(first, head(404));
-    assert.equal(failed.type + failed.cause, "failedprotocol");
-    assert.match(failed.detail, /body/);
-  }
-});
-
-test("a redirect that the browser hides says what to do", async () => {
-  const [failed] = await toldBy(() => ({ status: 0, type: "opaqueredirect", headers: [], body: null }));
-  const detail = "the browser hides where it was redirected; register the final address";
-  assert.deepEqual(failed, { type: "failed", cause: "redirect", detail });
-});
-
-test("causes are read from codes, wherever they stand", async () => {
-  const coded = (code, wrap = (error) => error) => () => Promise.reject(wrap(Object.assign(new Error("why"), { code })));
-  const inside = (cause) => new TypeError("fetch failed", { cause });
-  const cases = [
-    [coded("ECONNREFUSED", inside), "refused"],
-    [coded("ENOTFOUND", inside), "dns"],
-    [coded("EAI_AGAIN", (error) => inside(inside(error))), "dns"],
-    [coded("UND_ERR_SOCKET"), "reset"],
-    [coded("ECONNRESET", (error) => inside(new AggregateError([error]))), "reset"],
-    [coded("CERT_HAS_EXPIRED", inside), "tls"],
-    [coded("DEPTH_ZERO_SELF_SIGNED_CERT", inside), "tls"],
-    [coded("ERR_TLS_CERT_ALTNAME_INVALID", inside), "tls"],
-    [coded("blocked"), "blocked"],
-    [coded("Z_DATA_ERROR", inside), "protocol"],
-    [coded("ETIMEDOUT", inside), "other"],
-    [() => Promise.reject("words"), "other", "words"],
-    [() => Promise.reject(), "other", "the fetch failed without a reason"],
-    [() => { throw new Error("at once"); }, "other", "at once"],
-    [() => { throw Object.assign(new Error("a"), { get cause() { return this; } }); }, "other", "a"],
-    [() => { throw new DOMException("mine", "AbortError"); }, "other", "mine"],
-  ];
-  for (const [fetch, cause, detail] of cases) {
-    const [failed] = await toldBy(fetch);
-    assert.equal(failed.type + failed.cause, `failed${cause}`, String(fetch));
-    if (detail) assert.equal(failed.detail, detail);
-  }
-  const [failed] = await toldBy(coded("ECONNREFUSED", inside));
-  assert.equal(failed.detail, "fetch failed: why");
-});
-
-test("a failure in the middle of a body comes after what was read", async () => {
-  async function* broken() {
-    yield bytes("half");
-    throw Object.assign(new Error("lost"), { code: "ECONNRESET" });
-  }
-  const told = await toldBy(() => ({ status: 404, body: broken() }));
-  assert.deepEqual(told, [head(404), ...body("half"), { type: "failed", cause: "reset", detail: "lost" }]);
-});
-
-test("a body is read one chunk at a time", async () => {
-  let [reading, most, reads] = [0, 0, 0];
-  const reader = {
-    async read() {
-      most = Math.max(most, ++reading);
-      await settled();
-      reading--;
-      return ++reads > 5 ? { done: true } : { done: false, value: bytes("x") };
-    },
-  };
-  const told = await toldBy(() => ({ status: 404, body: { getReader: () => reader } }));
-  assert.equal(told.filter(({ type }) => type === "body").length, 5);
-  assert.equal(most, 1);
-});
-
-test("a fetch that ignores its signal is let go, and its late body cancelled", async () => {
-  let answer;
-  let cancelled = 0;
-  const driven = new Driven({ fetch: () => new Promise((resolve) => (answer = resolve)) });
-  const id = driven.ask();
-  await settled();
-  driven.cancel(id);
-  await settled();
-  const reader = { read: async () => ({ done: true }), cancel: async () => cancelled++ };
-  answer({ status: 200, body: { getReader: () => reader } });
-  await settled();
-  assert.equal(cancelled, 1);
-  assert.deepEqual(driven.told(), []);
-  driven.driver.dispose();
-});
-
-test("a call that is cancelled before its fetch begins makes none", async () => {
-  const fetch = mock.fn(() => ({ status: 404 }));
-  const driven = new Driven({ fetch });
-  driven.cancel(driven.ask());
-  await settled();
-  assert.equal(fetch.mock.callCount(), 0);
-  driven.driver.dispose();
-});
-
-class Clock {
-  now = 1000;
-  timers = [];
-  host = {
-    now: () => this.now,
-    unixNow: () => 1_700_000_000_000n,
-    setTimer: (callback, ms) => {
-      const timer = { callback, at: this.now + ms };
-      this.timers.push(timer);
-      return () => this.timers.splice(this.timers.indexOf(timer), 1);
-    },
-  };
-
-  /** How long the timers have still to run. */
-  left() {
-    return this.timers.map(({ at }) => at - this.now);
-  }
-
-  /** Moves on to the next timer and runs it. */
-  run() {
-    const timer = this.timers.shift();
-    this.now = timer.at;
-    timer.callback();
-  }
-}
-
-test("one timer runs at a time, and ends a call that is late", async () => {
-  const clock = new Clock();
-  let aborted = 0;
-  const fetch = ({ signal }) => {
-    signal.addEventListener("abort", () => aborted++);
-    return new Promise(() => {});
-  };
-  const driven = new Driven({ ...clock.host, fetch });
-  assert.equal(clock.timers.length, 0);
-  const id = driven.ask();
-  assert.equal(clock.timers.length, 1);
-  await settled();
-  for (let turn = 0; driven.answer(id) === undefined && turn < 10; turn++) {
-    assert.equal(clock.timers.length, 1);
-    clock.run();
-    await settled();
-  }
-  assert.ok(driven.answer(id));
-  assert.ok(aborted > 0);
-  assert.equal(clock.timers.length, 0);
-  driven.driver.dispose();
-});
-
-test("a call that ends in time cancels its timer", async () => {
-  const clock = new Clock();
-  const driven = new Driven({ ...clock.host, fetch: () => ({ status: 404 }) });
-  await driven.answered(driven.ask());
-  assert.equal(clock.timers.length, 0);
-  driven.driver.dispose();
-});
-
-test("a deadline beyond the longest timer is reached in steps", async () => {
-  const clock = new Clock();
-  const fetch = ({ method }) => (method === "GET" ? { status: 404 } : new Promise(() => {}));
-  const driven = new Driven({ ...clock.host, fetch });
-  const wish = { agent: "https://agent.example/", message: "x", poll_timeout_seconds: 4_000_000 };
-  driven.send({ id: "long", method: "tools/call", params: { name: "send_message", arguments: wish } });
-  for (let turn = 0; turn < 20; turn++) await settled();
-  assert.deepEqual(clock.left(), [2 ** 31 - 1]);
-  clock.run();
-  assert.deepEqual(clock.left(), [4_000_000_000 - (2 ** 31 - 1)]);
-  assert.equal(driven.answer("long"), undefined);
-  clock.run();
-  await driven.answered("long");
-  driven.driver.dispose();
-});
-
-test("a clock that goes back or fails stands still", () => {
-  let now = 1000;
-  const driven = new Driven({ now: () => now });
-  now = 10;
-  driven.send({ id: "a", method: "ping" });
-  now = NaN;
-  driven.send({ id: "b", method: "ping" });
-  assert.ok(driven.answer("a") && driven.answer("b"));
-  const said = driven.complaints();
-  assert.ok(said.length > 0);
-  assert.ok(said.every((text) => text === "`host.now()` must give milliseconds from 0 to 2^53 - 1"));
-  driven.driver.dispose();
-});
-
-test("a timer that calls back while it is set misses no wake-up", async () => {
-  let now = 1000;
-  const waits = [];
-  const setTimer = (callback, ms) => {
-    waits.push(ms);
-    now += ms;
-    callback();
-    return () => assert.fail("a timer that has run is not cancelled");
-  };
-  const driven = new Driven({ now: () => now, setTimer, fetch: () => new Promise(() => {}) });
-  const id = driven.ask();
-  assert.match(driven.answer(id).result.structuredContent.error.code, /timeout/);
-  assert.ok(waits.length > 0);
-  assert.deepEqual(driven.complaints(), []);
-  driven.driver.dispose();
-});
-
-test("a timer that calls back before its time is told of, and another takes its place", async (t) => {
+test("one timer wakes the core at its deadline, and follows it when it moves", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let now = 1000;
-  const setTimer = (callback) => {
-    callback();
-    return () => {};
+  const core = new FakeCore((input) => {
+    if (input.type === "tick") core.deadline = undefined;
+  });
+  const driver = new Driver(core, { fetch: () => {}, now: () => now });
+  const pass = (ms) => {
+    now += ms;
+    t.mock.timers.tick(ms);
   };
-  const driven = new Driven({ now: () => now, setTimer, fetch: () => new Promise(() => {}) });
-  const id = driven.ask();
-  assert.equal(driven.answer(id), undefined);
-  assert.deepEqual([...new Set(driven.complaints())], ["setTimer called back before its time"]);
-  for (let turn = 0; driven.answer(id) === undefined && turn < 100; turn++) {
-    now += 1000;
-    t.mock.timers.tick(1000);
-  }
-  assert.match(driven.answer(id).result.structuredContent.error.code, /timeout/);
-  driven.driver.dispose();
+  core.deadline = 1500;
+  driver.open(1, "stdio", () => {});
+  pass(400);
+  core.deadline = 2000; // put off
+  driver.message(1, "x");
+  pass(300);
+  assert.equal(core.told("tick").length, 0);
+  core.deadline = 1750; // brought forward
+  driver.message(1, "x");
+  pass(50);
+  assert.deepEqual(
+    core.told("tick").map((tick) => tick.now),
+    [1750],
+  );
+  pass(10_000);
+  assert.equal(core.told("tick").length, 1);
+  core.deadline = now + 2 ** 40; // further than a timer reaches: not at once
+  driver.message(1, "x");
+  pass(1000);
+  assert.equal(core.told("tick").length, 1);
 });
 
-test("a timer that throws, or that gives nothing to cancel it, is made up for", async () => {
-  const broken = () => {
-    throw new Error("no timers here");
+test("a deadline that is not met by its tick is asked for again", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 0;
+  const core = new FakeCore((input) => {
+    if (input.type === "tick" && core.told("tick").length === 2) core.deadline = undefined;
+  });
+  core.deadline = 10;
+  const driver = new Driver(core, { fetch: () => {}, now: () => now });
+  driver.open(1, "stdio", () => {});
+  now = 9; // the timer is early by one
+  t.mock.timers.tick(10);
+  now = 10;
+  t.mock.timers.tick(1);
+  assert.deepEqual(
+    core.told("tick").map((tick) => tick.now),
+    [9, 10],
+  );
+});
+
+test("a writer that throws costs its message, not the rest", () => {
+  const notices = [];
+  const core = new FakeCore((input) => {
+    if (input.type === "message")
+      core.say(
+        { type: "message", peer: 1, text: "bad" },
+        { type: "message", peer: 9, text: "to nobody" },
+        { type: "message", peer: 2, text: "good" },
+      );
+  });
+  const driver = new Driver(core, { fetch: () => {}, onNotice: (notice) => notices.push(notice) });
+  const got = [];
+  driver.open(1, "a", () => {
+    throw new Error("no room");
+  });
+  driver.open(2, "b", (text) => got.push(text));
+  driver.message(1, "x");
+  assert.deepEqual(got, ["good"]);
+  assert.deepEqual(notices, [{ level: "error", event: "host_error", fields: { message: "no room" } }]);
+});
+
+test("an input that the core refuses is told in the log, and the next one is taken", () => {
+  const notices = [];
+  const core = new FakeCore((input) => {
+    if (input.text === "bad") throw new Error("peer 1 is not open");
+    if (input.text === "good") core.say({ type: "message", peer: 1, text: "yes" });
+  });
+  const driver = new Driver(core, { fetch: () => {}, onNotice: ({ fields }) => notices.push(fields.message) });
+  const got = [];
+  driver.open(1, "a", (text) => got.push(text));
+  driver.message(1, "bad");
+  driver.message(1, "good");
+  assert.deepEqual([got, notices], [["yes"], ["peer 1 is not open"]]);
+});
+
+test("when the core breaks everything stops and is said once", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { fetch, requests } = network();
+  const deaths = [];
+  const core = new FakeCore((input) => {
+    if (input.type === "open") core.say(fetchOutput(1));
+    if (input.type === "message") {
+      core.dead = "panicked at the disco";
+      throw new Error("unreachable");
+    }
+  });
+  core.deadline = 10 ** 9;
+  const driver = new Driver(core, { fetch, onDeath: (message) => deaths.push(message) });
+  driver.open(1, "a", () => {});
+  driver.message(1, "x");
+  driver.message(1, "x");
+  requests[0].report.head(200, []);
+  t.mock.timers.tick(2 ** 31);
+  assert.deepEqual(deaths, ["panicked at the disco"]);
+  assert.ok(requests[0].aborted);
+  assert.deepEqual(
+    core.inputs.map(({ type }) => type),
+    ["open", "message"],
+  );
+});
+
+test("stopping closes peers, aborts what runs, and lets the last requests end", async () => {
+  const { fetch, requests } = network();
+  const core = new FakeCore((input) => {
+    if (input.type === "open") core.say(fetchOutput(1), fetchOutput(2));
+    if (input.type === "closed")
+      core.say({ type: "abort", exchange: 1 }, fetchOutput(3, { method: "POST" }), {
+        type: "message",
+        peer: 1,
+        text: "too late",
+      });
+  });
+  const driver = new Driver(core, { fetch });
+  driver.open(1, "a", () => assert.fail("a peer that left was written to"));
+  const stopped = driver.stop(60_000);
+  assert.deepEqual(
+    requests.map(({ aborted }) => aborted),
+    [true, true, false],
+  );
+  assert.equal(core.freed, false);
+  requests[2].report.head(200, []);
+  requests[2].report.end();
+  await stopped;
+  assert.ok(core.freed);
+  driver.message(1, "after the end"); // is nothing
+});
+
+test("last requests that do not end are given up", async () => {
+  const { fetch, requests } = network();
+  const core = new FakeCore((input) => {
+    if (input.type === "closed") core.say(fetchOutput(3));
+  });
+  const driver = new Driver(core, { fetch });
+  driver.open(1, "a", () => {});
+  await driver.stop(5);
+  assert.ok(requests[0].aborted && core.freed);
+});
+
+test("trace lines are handed on as they come, and only if asked for", () => {
+  const lines = [];
+  const traced = new Driver(new FakeCore(), { fetch: () => {}, onTrace: (line) => lines.push(JSON.parse(line).input) });
+  traced.open(1, "a", () => {});
+  traced.message(1, "x");
+  assert.deepEqual(lines, ["open", "message"]);
+  const core = new FakeCore();
+  new Driver(core, { fetch: () => {} }).open(1, "a", () => {});
+  assert.equal(core.tracing, false);
+});
+
+test("whatever is called may end the gateway that calls it", () => {
+  const ends = {
+    write: (driver) => driver.open(1, "a", () => driver.dispose()),
+    notice: () => {},
+    fetch: () => {},
+    trace: () => {},
+    cancel: () => {},
+    flush: (driver) => driver.request("GET", "/", [], { head() {}, body() {}, end() {}, flush: () => driver.dispose() }),
   };
-  for (const setTimer of [broken, () => undefined]) {
-    const driven = new Driven({ setTimer, fetch: () => ({ status: 404 }) });
-    await driven.answered(driven.ask());
-    assert.deepEqual(driven.complaints().slice(0, 1), setTimer === broken ? ["no timers here"] : []);
-    driven.driver.dispose();
+  for (const [name, go] of Object.entries(ends)) {
+    const complaints = [];
+    let running = 0;
+    const core = new FakeCore((input) => {
+      core.deadline = 10 ** 9 + core.inputs.length;
+      if (input.type === "request") core.say({ type: "response_head", request: 1, status: 200, headers: [] });
+      if (input.type !== "message") return;
+      core.say({ type: "message", peer: 1, text: "a" }, fetchOutput(1), { type: "notice", level: "info", event: "e", fields: {} }, fetchOutput(2));
+    });
+    const end = (which) => name === which && driver.dispose();
+    const driver = new Driver(core, {
+      fetch: () => {
+        running += 1;
+        end("fetch");
+        return { abort: () => (running -= 1) };
+      },
+      onNotice: ({ event, fields }) => (event === "host_error" ? complaints.push(fields.message) : end("notice")),
+      onTrace: () => end("trace"),
+      setTimer: () => () => end("cancel"),
+    });
+    driver.open(2, "b", () => {});
+    go(driver);
+    driver.message(1, "x");
+    driver.message(1, "y");
+    assert.ok(driver.stopped, name);
+    assert.deepEqual(complaints, [], name);
+    assert.ok(core.freed, name);
+    assert.equal(running, 0, name);
   }
 });

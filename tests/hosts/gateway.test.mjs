@@ -177,7 +177,7 @@ test("after dispose everything says so, and what ran has rejected", async () => 
   let closed = 0;
   transport.onclose = () => closed++;
   await transport.start();
-  gateway.dispose();
+  gateway[Symbol.dispose]();
   gateway.dispose();
   assert.equal((await failure(running)).code, "disposed");
   assert.equal(asked[0].signal.aborted, true);

@@ -85,6 +85,8 @@ test("what a page loads is small", () => {
   const script = [...seen].map(gzip).reduce((sum, bytes) => sum + bytes, 0);
   const wasm = gzip(join(pkg, "dist/narrows_bg.wasm"));
   console.log(`# a page loads ${script} bytes of script in ${seen.size} files and ${wasm} bytes of wasm, gzip -9; the npm package is ${packed.size} bytes`);
+  const [, said] = /downloads less than (\d+) KB/.exec(readFileSync(join(pkg, "README.md"), "utf8"));
+  assert.ok(script + wasm < Number(said) * 1000, `${script + wasm} bytes, not the ${said} KB that the README says`);
   assert.ok(script <= SCRIPT_LIMIT_BYTES, `${script} bytes of script`);
   assert.ok(packed.size <= TARBALL_LIMIT_BYTES, `${packed.size} bytes of package`);
 });

@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
 import { Gateway } from "../../pkg/node.mjs";
+import { Gateway as PageGateway } from "../../pkg/web.mjs";
 import { settled } from "./driven.mjs";
 
 const META = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
 const ORIGIN = "http://localhost";
 
-async function opened(t, options) {
-  const gateway = await Gateway.open(options);
+async function opened(t, options, Class = Gateway) {
+  const gateway = await Class.open(options);
   t.after(() => gateway.dispose());
   return gateway;
 }
@@ -70,6 +71,19 @@ test("who may ask is checked by name, wherever that stands", async (t) => {
   assert.equal((await gateway.fetch(named)).status, 403);
   const open = await opened(t, { config: { server: { loopback: false } } });
   assert.equal((await open.fetch(new Request("http://gateway.example/healthz"))).status, 200);
+});
+
+test("a page asks its own gateway under whatever name it has", async (t) => {
+  const { load, defaults } = PageGateway.platform;
+  assert.equal(typeof load, "function");
+  const gateway = await opened(t, { config: { name: "n", server: { cors_origins: ["https://a.example"] } } }, class extends PageGateway {
+    static platform = { defaults }; // the module is loaded already
+  });
+  assert.equal((await gateway.fetch(new Request("https://app.example/healthz"))).status, 200);
+  const strict = await opened(t, { config: { server: { loopback: true } } }, class extends PageGateway {
+    static platform = { defaults };
+  });
+  assert.equal((await strict.fetch(new Request("https://app.example/healthz"))).status, 403);
 });
 
 test("a call that goes on streams its progress and its answer", async (t) => {
