@@ -28,6 +28,7 @@ fn the_raw_loop_talks_to_its_scripted_agent() {
         "POST https://bistro.example/a2a",
         "POST https://bistro.example/a2a",
         "< Leek and potato soup.",
+        "info call_ended",
     ];
     let mut rest = said.as_str();
     for step in steps {
@@ -58,7 +59,7 @@ fn the_http_example_talks_to_an_agent_on_this_machine() {
 fn the_http_example_says_that_nobody_listens() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let said = said(&run("http", &[&format!("http://{free}")]));
-    assert!(said.lines().last().is_some_and(|line| line.contains("could not be reached")), "{said}");
+    assert!(said.lines().last().is_some_and(|line| line.contains("refused the connection")), "{said}");
 }
 
 /// An A2A agent in its barest form: a card, and answers that stream what was said to it.
