@@ -114,6 +114,8 @@ impl Host {
                 Output::Abort { .. } => {}
                 // Nobody asks this host over HTTP.
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
+                // This host declares no storage.
+                Output::Save(_) => {}
                 Output::Notice(notice) => eprintln!("{} {} {}", notice.level.name(), notice.event, notice.fields.as_str()),
             }
         }

@@ -65,6 +65,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Output::Abort { .. } => {}
                 // Nobody asks this host over HTTP.
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
+                // This host declares no storage.
+                Output::Save(_) => {}
                 Output::Notice(notice) => println!("  {} {}", notice.level.name(), notice.event),
             }
         }

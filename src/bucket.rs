@@ -49,7 +49,19 @@ impl Bucket {
         self.rate
     }
 
-    /// The level now in billionths of a token, for a snapshot.
+    /// The moment of its level.
+    #[must_use]
+    pub const fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// Whether nothing more fits in.
+    #[must_use]
+    pub fn is_full(&self, now: Instant) -> bool {
+        self.level_at(now) == self.rate.burst.saturating_mul(UNIT)
+    }
+
+    /// The level at a moment in billionths of a token, for a snapshot.
     #[must_use]
     pub fn nano_tokens(&self, now: Instant) -> u64 {
         self.level_at(now)

@@ -47,6 +47,8 @@ pub struct Config {
     pub network: Network,
     /// how the HTTP face is served; `server` and `auth`
     pub server: Server,
+    /// whether the host keeps what it is told to save; the host knows; `storage`
+    pub storage: bool,
     /// the bounds
     pub limits: Limits,
 }
@@ -144,6 +146,7 @@ impl Default for Config {
             health_failure_threshold: 3,
             network: Network { allow_private: true, allowed_hosts: Vec::new() },
             server: Server::default(),
+            storage: false,
             limits: Limits::default(),
         }
     }
@@ -165,6 +168,7 @@ impl Config {
         table.milliseconds("stream_timeout_seconds", &mut config.stream_timeout_ms);
         table.milliseconds("inbox_ttl_seconds", &mut config.inbox_ttl_ms);
         table.optional("tools", "a list of names of tools", &mut config.tools, |raw| json::strings(raw));
+        table.boolean("storage", &mut config.storage);
         let health = table.table("health");
         let sections = ["rate_limit", "history", "directory", "external_agents", "server", "auth"].map(|name| table.table(name));
         let network = table.table("network");
@@ -219,6 +223,9 @@ impl Config {
         out.json("poll_timeout_seconds", &seconds(self.poll_timeout_ms));
         out.json("stream_timeout_seconds", &seconds(self.stream_timeout_ms));
         sections::write(self, &mut out);
+        if self.storage {
+            out.boolean("storage", true);
+        }
         out.nested("health", health).nested("network", network).nested("limits", limits);
         out.finish()
     }

@@ -12,9 +12,10 @@ use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
 use crate::list::gather;
 use crate::mcp::session::Session;
 use crate::scope::Scope;
+use crate::snapshot::Keeper;
 pub use crate::snapshot::{RestoreError, Secrets};
 use crate::sse::Decoder;
-use crate::table::Table;
+use crate::table::{Table, Tracked};
 use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
 
@@ -40,13 +41,15 @@ pub struct Genesis {
 #[derive(Debug)]
 pub struct Gateway {
     pub(crate) ground: Ground,
-    pub(crate) peers: Table<PeerId, Session>,
-    pub(crate) scopes: Table<String, Scope>,
+    pub(crate) peers: Tracked<PeerId, Session>,
+    pub(crate) scopes: Tracked<String, Scope>,
     pub(crate) calls: Table<CallId, Box<Call>>,
+    pub(crate) touched_calls: Table<CallId, ()>,
     timers: Table<(Instant, CallId), ()>,
     exchanges: Exchanges,
     pub(crate) incoming: Incoming,
     pub(crate) trace: Trace,
+    pub(crate) keeper: Keeper,
 }
 
 impl Gateway {
@@ -56,13 +59,15 @@ impl Gateway {
         let trace = Trace::new(&genesis, &config);
         Self {
             ground: Ground::new(genesis.seed, genesis.now, genesis.unix_ms, config),
-            peers: Table::new(),
-            scopes: Table::new(),
+            peers: Tracked::default(),
+            scopes: Tracked::default(),
             calls: Table::new(),
+            touched_calls: Table::new(),
             timers: Table::new(),
             exchanges: Exchanges::default(),
             incoming: Incoming::default(),
             trace,
+            keeper: Keeper::default(),
         }
     }
 
@@ -81,6 +86,7 @@ impl Gateway {
                 self.do_what_is_due();
                 self.route();
                 self.keep_alive();
+                self.save(before);
             }
             Err(_) => self.ground.now = earlier,
         }

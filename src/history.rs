@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 
 use crate::json::{Json, Object};
+use crate::saved::{Saved, Unsaved};
 use crate::snapshot::Record;
 use crate::time::WallTime;
 
@@ -64,27 +65,53 @@ impl Entry {
 
 /// The sends to one agent, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct History(VecDeque<Entry>);
+pub struct History {
+    entries: VecDeque<Entry>,
+    /// how many entries there ever were: the number of the next one
+    next: u64,
+    saved: Saved,
+}
 
 impl History {
     /// Adds a send; the oldest beyond `depth` go.
     pub fn add(&mut self, entry: Entry, depth: u64) {
-        self.0.push_back(entry);
-        while u64::try_from(self.0.len()).unwrap_or(u64::MAX) > depth {
-            self.0.pop_front();
+        self.entries.push_back(entry);
+        self.next += 1;
+        while self.len() > depth {
+            self.entries.pop_front();
         }
+    }
+
+    /// Puts a send of a snapshot back, which had that number; the numbers come in their order.
+    pub fn restore(&mut self, number: u64, entry: Entry) {
+        self.next = self.next.max(number);
+        self.add(entry, u64::MAX);
+    }
+
+    fn len(&self) -> u64 {
+        u64::try_from(self.entries.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Every send with its number, from that number on.
+    pub fn since(&self, number: u64) -> impl Iterator<Item = (u64, &Entry)> {
+        (self.next - self.len()..).zip(&self.entries).filter(move |(at, _)| *at >= number)
+    }
+
+    /// What is to be saved since this was last asked.
+    pub fn unsaved(&mut self) -> Unsaved {
+        self.saved.go_on(self.next - self.len(), self.next)
     }
 
     /// The newest `limit` sends, oldest first.
     pub fn newest(&self, limit: u64) -> impl Iterator<Item = &Entry> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        self.0.iter().skip(self.0.len().saturating_sub(limit))
+        self.entries.iter().skip(self.entries.len().saturating_sub(limit))
     }
 
     /// Forgets all; how many there were.
     pub fn clear(&mut self) -> u64 {
-        let count = u64::try_from(self.0.len()).unwrap_or(u64::MAX);
-        self.0.clear();
+        let count = self.len();
+        self.entries.clear();
         count
     }
 }

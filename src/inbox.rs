@@ -88,7 +88,11 @@ impl Entry {
 /// The entries of a scope, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inbox {
-    entries: VecDeque<Entry>,
+    /// the entries with their numbers, which only grow
+    entries: VecDeque<(u64, Entry)>,
+    next: u64,
+    /// the numbers of entries that came or went and are not saved so yet
+    changed: Table<u64, ()>,
     counts: Table<String, u64>,
     lost: Table<String, u64>,
 }
@@ -97,17 +101,43 @@ impl Inbox {
     /// Adds an entry; the oldest make room.
     pub fn add(&mut self, entry: Entry) {
         if self.counts.get(&entry.alias).is_some_and(|count| *count >= PER_ALIAS) {
-            self.lose(|known| known.alias == entry.alias);
+            self.lose(|(_, known)| known.alias == entry.alias);
         } else if self.entries.len() >= IN_ALL {
             self.lose(|_| true);
         }
         *self.counts.get_or_default(entry.alias.as_str()) += 1;
-        self.entries.push_back(entry);
+        self.changed.insert(self.next, ());
+        self.entries.push_back((self.next, entry));
+        self.next += 1;
     }
 
-    fn lose(&mut self, which: impl Fn(&Entry) -> bool) {
+    /// Puts an entry of a snapshot back, which had that number; the numbers come in their order.
+    pub fn restore(&mut self, number: u64, entry: Entry) {
+        self.next = self.next.max(number);
+        self.add(entry);
+    }
+
+    /// The entry of a number.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<&Entry> {
+        let at = self.entries.binary_search_by_key(&number, |(known, _)| *known).ok()?;
+        self.entries.get(at).map(|(_, entry)| entry)
+    }
+
+    /// The numbers of the entries that came or went since this was last asked.
+    pub fn take_changed(&mut self) -> Table<u64, ()> {
+        core::mem::take(&mut self.changed)
+    }
+
+    /// Takes no entry for changed any more.
+    pub fn clear_changed(&mut self) {
+        self.changed.clear();
+    }
+
+    fn lose(&mut self, which: impl Fn(&(u64, Entry)) -> bool) {
         let at = self.entries.iter().position(which);
-        if let Some(entry) = at.and_then(|at| self.entries.remove(at)) {
+        if let Some((number, entry)) = at.and_then(|at| self.entries.remove(at)) {
+            self.changed.insert(number, ());
             self.uncount(&entry.alias);
             // URLs are names without end: those that find no room are counted without their name.
             let is_counted = self.lost.has(entry.alias.as_str()) || self.lost.len() < PER_ALIAS;
@@ -132,8 +162,9 @@ impl Inbox {
 
     /// Drops what came before a moment.
     pub fn expire(&mut self, before: WallTime) {
-        while self.entries.front().is_some_and(|entry| entry.at < before) {
-            if let Some(entry) = self.entries.pop_front() {
+        while self.entries.front().is_some_and(|(_, entry)| entry.at < before) {
+            if let Some((number, entry)) = self.entries.pop_front() {
+                self.changed.insert(number, ());
                 self.uncount(&entry.alias);
             }
         }
@@ -141,7 +172,12 @@ impl Inbox {
 
     /// The entries, of one alias or all.
     pub fn entries<'a>(&'a self, alias: Option<&'a str>) -> impl Iterator<Item = &'a Entry> {
-        self.entries.iter().filter(move |entry| alias.is_none_or(|alias| entry.alias == alias))
+        self.numbered().map(|(_, entry)| entry).filter(move |entry| alias.is_none_or(|alias| entry.alias == alias))
+    }
+
+    /// Every entry with its number.
+    pub fn numbered(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.iter().map(|(number, entry)| (*number, entry))
     }
 
     /// How many entries made room since this was last asked, of one alias or all.
@@ -155,11 +191,12 @@ impl Inbox {
     /// Takes the oldest `length` entries of an alias out.
     pub fn take(&mut self, alias: &str, length: u64) -> Vec<Entry> {
         let (mut taken, mut kept) = (Vec::new(), VecDeque::new());
-        for entry in core::mem::take(&mut self.entries) {
+        for (number, entry) in core::mem::take(&mut self.entries) {
             if entry.alias == alias && u64::try_from(taken.len()).unwrap_or(u64::MAX) < length {
+                self.changed.insert(number, ());
                 taken.push(entry);
             } else {
-                kept.push_back(entry);
+                kept.push_back((number, entry));
             }
         }
         self.entries = kept;
@@ -226,7 +263,10 @@ mod tests {
             inbox.add(entry("bob", at));
         }
         inbox.expire(WallTime(3));
+        assert_eq!(inbox.take_changed().len(), 5);
         assert_eq!(ids(&inbox.take("bob", u64::MAX)), ["3", "4"]);
-        assert_eq!(inbox, Inbox::default());
+        assert!(inbox.is_empty() && inbox.counts.is_empty());
+        let changed: Vec<u64> = inbox.take_changed().iter().map(|(number, ())| *number).collect();
+        assert_eq!((changed, inbox.get(3)), (alloc::vec![3, 4], None));
     }
 }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use crate::io::{Headers, PeerId, RequestId};
 use crate::json::Json;
 use crate::mcp::era::Era;
-use crate::table::Table;
+use crate::table::{Table, Tracked};
 use crate::time::Instant;
 
 /// How often an open stream gets a comment, so that nothing in between takes it for dead.
@@ -23,7 +23,7 @@ pub struct Incoming {
     /// the requests that run
     pub requests: Table<RequestId, Served>,
     /// the sessions of the handshake era
-    pub sessions: Table<String, sessions::HttpSession>,
+    pub sessions: Tracked<String, sessions::HttpSession>,
     /// the sessions by their peers
     pub session_of: Table<PeerId, String>,
     /// the requests of peers that live as long as their one request

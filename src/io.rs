@@ -12,8 +12,10 @@ use crate::json::{Json, Object};
 use crate::time::Instant;
 
 mod read;
+mod save;
 
 pub use read::read_input;
+pub use save::Save;
 
 /// An MCP client, named by the host. At most 2^53 - 1, so that JavaScript can hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -218,6 +220,9 @@ pub enum Output {
         /// which
         request: RequestId,
     },
+    /// Something to keep, or to keep no longer, for hosts that declare a storage
+    /// ([`Config::storage`](crate::config::Config::storage)). Outputs that come after it wait until it is kept.
+    Save(Save),
     /// Something worth writing down, without secrets.
     Notice(Notice),
 }
@@ -352,6 +357,7 @@ impl Output {
                 out.string("type", "response_end").integer("request", request.0);
                 out.finish()
             }
+            Self::Save(save) => save.to_json(),
             Self::Notice(notice) => {
                 let mut out = Object::new();
                 out.string("type", "notice").string("level", notice.level.name()).string("event", notice.event);

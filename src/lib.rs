@@ -27,6 +27,7 @@
 //!             Output::Message { text, .. } => assert_eq!(text, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
 //!             Output::Fetch { .. } | Output::Abort { .. } => {} // outgoing HTTP is the host's
 //!             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {} // incoming too
+//!             Output::Save(_) => {} // asked for by `Config::storage`, which is off here
 //!             Output::Notice(_) => {} // and the log
 //!         }
 //!     }
@@ -55,7 +56,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`io`], [`gateway`], [`ground`], [`snapshot`], [`trace`] | the border and the machine |
-//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`list`], [`text`], [`json`] | what everything stands on |
+//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`list`], [`saved`], [`text`], [`json`] | what everything stands on |
 //! | [`scope`], [`registry`], [`contexts`], [`bucket`], [`health`], [`history`], [`inbox`], [`caller`] | the state of one user |
 //! | [`call`], [`exchange`], [`redirect`], [`redact`] | the life of a call and its HTTP rounds |
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
@@ -95,6 +96,7 @@ pub mod mcp;
 pub mod redact;
 pub mod redirect;
 pub mod registry;
+pub mod saved;
 pub mod scope;
 pub mod snapshot;
 pub mod sse;

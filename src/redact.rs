@@ -136,6 +136,18 @@ impl Secrets {
         self.redact(text)
     }
 
+    /// The number of the first secret that is kept, and that of the next one.
+    #[must_use]
+    pub fn numbers(&self) -> (u64, u64) {
+        let first = self.forgotten + 1;
+        (first, first + self.secrets.len() as u64)
+    }
+
+    /// Every secret with its number, from that number on.
+    pub fn since(&self, number: u64) -> impl Iterator<Item = (u64, &str)> {
+        (self.forgotten + 1..).zip(self.iter()).filter(move |(at, _)| *at >= number)
+    }
+
     /// Every secret, in the order they were learned.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(AsRef::as_ref)

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::a2a::Interface;
 use crate::bucket::{Bucket, Rate};
@@ -11,7 +12,8 @@ use crate::history::History;
 use crate::io::Headers;
 use crate::json::{Json, Object};
 use crate::redact::Secrets;
-use crate::table::Table;
+use crate::saved::Unsaved;
+use crate::table::{Table, Tracked};
 use crate::time::Instant;
 use crate::url::{Origin, Url};
 
@@ -124,7 +126,7 @@ pub struct Registration {
 /// The agents of a scope by alias.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    agents: Table<String, Agent>,
+    agents: Tracked<String, Agent>,
     registrations: u64,
 }
 
@@ -133,10 +135,11 @@ impl Registry {
     /// Returns whether an agent was replaced.
     pub fn register(&mut self, alias: &str, registration: Registration, now: Instant) -> bool {
         self.registrations += 1;
-        let known = self.agents.remove(alias);
+        let known = self.agents.get_mut(alias);
         let replaced = known.is_some();
         let same_url = known.as_ref().is_some_and(|agent| agent.url == registration.url);
-        let (conversation, history) = known.map(|agent| (agent.conversation, agent.history)).unwrap_or_default();
+        let take = |agent: &mut Agent| (mem::take(&mut agent.conversation), mem::take(&mut agent.history));
+        let (conversation, history) = known.map(take).unwrap_or_default();
         let agent = Agent {
             url: registration.url,
             headers: registration.headers,
@@ -178,6 +181,22 @@ impl Registry {
     /// The agent of that alias, where it is still the same registration.
     pub fn same(&mut self, alias: &str, registration: u64) -> Option<&mut Agent> {
         self.agents.get_mut(alias).filter(|agent| agent.registration == registration)
+    }
+
+    /// The aliases whose agents were reached to be changed since this was last asked, and whether one was removed
+    /// meanwhile.
+    pub fn take_touched(&mut self) -> Table<String, bool> {
+        self.agents.take_touched()
+    }
+
+    /// Takes no agent for reached any more.
+    pub fn clear_touched(&mut self) {
+        self.agents.clear_touched(|_| ());
+    }
+
+    /// The sends of an agent that are to be saved, for which it counts as unchanged.
+    pub fn unsaved_history(&mut self, alias: &str) -> Option<Unsaved> {
+        self.agents.reach(alias).map(|agent| agent.history.unsaved())
     }
 
     /// All agents by alias, ascending.

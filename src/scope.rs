@@ -10,6 +10,7 @@ use crate::caller::CallerCard;
 use crate::inbox::Inbox;
 use crate::redact::Secrets;
 use crate::registry::{Profile, Registry};
+use crate::saved::{Saved, Unsaved};
 use crate::table::Table;
 use crate::time::Instant;
 use crate::url::Url;
@@ -32,6 +33,7 @@ pub struct Scope {
     pub pending: Table<CallId, Pending>,
     /// the caller's own card
     pub caller: Option<CallerCard>,
+    saved_secrets: Saved,
     running: Table<String, Vec<CallId>>,
 }
 
@@ -41,6 +43,19 @@ impl Scope {
     pub fn is_empty(&self) -> bool {
         let is_quiet = self.pending.is_empty() && self.running.is_empty();
         is_quiet && self.registry.is_empty() && self.inbox.is_empty() && self.caller.is_none()
+    }
+
+    /// The secrets that are to be saved since this was last asked.
+    pub fn unsaved_secrets(&mut self) -> Unsaved {
+        let (first, next) = self.secrets.numbers();
+        self.saved_secrets.go_on(first, next)
+    }
+
+    /// Takes nothing for changed any more.
+    pub fn clear_changed(&mut self) {
+        self.registry.clear_touched();
+        self.inbox.clear_changed();
+        self.cards.changed.clear();
     }
 
     /// Notes that a call to an alias runs.
@@ -68,41 +83,74 @@ impl Scope {
 /// Cards of agents called by URL, each kept for ten minutes.
 #[derive(Debug, Default)]
 pub struct Cards {
-    known: Table<Url, (Instant, Option<Profile>)>,
+    known: Table<Url, Card>,
     order: VecDeque<Url>,
+    next: u64,
+    /// the numbers of cards that came, changed or went and are not saved so yet, with their URLs
+    changed: Table<u64, Url>,
+}
+
+/// What is known of an agent called by URL.
+#[derive(Debug)]
+pub struct Card {
+    /// a number that no other one has
+    pub number: u64,
+    /// until when it is kept
+    pub until: Instant,
+    /// what its card says; `None` where it has none
+    pub profile: Option<Profile>,
 }
 
 impl Cards {
     /// The profile of a URL: outside `None` where it is not known, inside `None` where there is no card.
     #[must_use]
     pub fn get(&self, url: &Url, now: Instant) -> Option<Option<Profile>> {
-        self.known.get(url).filter(|(until, _)| now < *until).map(|(_, profile)| profile.clone())
+        self.known.get(url).filter(|card| now < card.until).map(|card| card.profile.clone())
     }
 
     /// The profile of a URL, to learn more about it.
     pub fn get_mut(&mut self, url: &Url) -> Option<&mut Option<Profile>> {
-        self.known.get_mut(url).map(|(_, profile)| profile)
+        let card = self.known.get_mut(url)?;
+        self.changed.insert(card.number, url.clone());
+        Some(&mut card.profile)
     }
 
     /// Keeps a profile; the oldest one makes room.
     pub fn put(&mut self, url: &Url, now: Instant, profile: Option<Profile>, limit: u64) {
-        self.restore(url, now.plus_ms(CARD_MS), profile, limit);
+        self.restore(url, Card { number: self.next, until: now.plus_ms(CARD_MS), profile }, limit);
     }
 
-    /// Every URL with its profile and until when that is kept, the oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = (&Url, Instant, Option<&Profile>)> {
-        self.order.iter().filter_map(|url| self.known.get(url).map(|(until, profile)| (url, *until, profile.as_ref())))
+    /// Every URL with its card, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (&Url, &Card)> {
+        self.order.iter().filter_map(|url| self.known.get(url).map(|card| (url, card)))
     }
 
-    /// Puts a profile of a snapshot back.
-    pub fn restore(&mut self, url: &Url, until: Instant, profile: Option<Profile>, limit: u64) {
-        if self.known.insert(url.clone(), (until, profile)).is_some() {
+    /// The card of a number, which had that URL.
+    #[must_use]
+    pub fn numbered(&self, number: u64, url: &Url) -> Option<&Card> {
+        self.known.get(url).filter(|card| card.number == number)
+    }
+
+    /// The numbers of the cards that came, changed or went since this was last asked, with their URLs.
+    pub fn take_changed(&mut self) -> Table<u64, Url> {
+        core::mem::take(&mut self.changed)
+    }
+
+    /// Puts a card of a snapshot back, the oldest first.
+    pub fn restore(&mut self, url: &Url, card: Card, limit: u64) {
+        let number = card.number;
+        self.next = self.next.max(number + 1);
+        self.changed.insert(number, url.clone());
+        if let Some(before) = self.known.insert(url.clone(), card) {
+            self.changed.insert(before.number, url.clone());
             self.order.retain(|known| known != url);
         }
         self.order.push_back(url.clone());
         while u64::try_from(self.order.len()).unwrap_or(u64::MAX) > limit {
-            if let Some(oldest) = self.order.pop_front() {
-                self.known.remove(&oldest);
+            if let Some(oldest) = self.order.pop_front()
+                && let Some(card) = self.known.remove(&oldest)
+            {
+                self.changed.insert(card.number, oldest);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
+use core::ops::Deref;
 
 /// Entries in ascending order of their keys. Looking one up takes the logarithm of their number, adding one at the end
 /// is free, anywhere else moves what follows: right for hundreds of agents and calls, whose numbers only grow.
@@ -105,6 +106,16 @@ impl<K: Ord, V> Table<K, V> {
         let at = self.find(key).ok()?;
         Some(self.0.remove(at).1)
     }
+
+    /// Takes every entry out.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Takes out every entry whose key is not to stay.
+    pub fn retain(&mut self, stays: impl Fn(&K) -> bool) {
+        self.0.retain(|(key, _)| stays(key));
+    }
 }
 
 impl<K: Ord + Clone, V: Default> Table<K, V> {
@@ -123,6 +134,99 @@ impl<K: Ord + Clone, V: Default> Table<K, V> {
         // The place was found or filled just now.
         #[expect(clippy::indexing_slicing, reason = "`at` is in range by the lines above")]
         &mut self.0[at].1
+    }
+}
+
+/// A table that knows which of its entries were reached to be changed since it was last asked.
+#[derive(Clone, Debug)]
+pub struct Tracked<K, V> {
+    table: Table<K, V>,
+    touched: Table<K, bool>,
+}
+
+impl<K, V> Default for Tracked<K, V> {
+    fn default() -> Self {
+        Self { table: Table::new(), touched: Table::new() }
+    }
+}
+
+impl<K, V> Deref for Tracked<K, V> {
+    type Target = Table<K, V>;
+
+    fn deref(&self) -> &Table<K, V> {
+        &self.table
+    }
+}
+
+impl<K: Ord + Clone, V> Tracked<K, V> {
+    /// The value of a key, to be changed.
+    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let at = self.table.find(key).ok()?;
+        let (key, value) = self.table.0.get_mut(at)?;
+        touch(&mut self.touched, key);
+        Some(value)
+    }
+
+    /// The value of a key, for what is no change of it.
+    pub fn reach<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        self.table.get_mut(key)
+    }
+
+    /// Puts a value in and gives the one that was there before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        touch(&mut self.touched, &key);
+        self.table.insert(key, value)
+    }
+
+    /// Takes an entry out.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let at = self.table.find(key).ok()?;
+        let (key, value) = self.table.0.remove(at);
+        self.touched.insert(key, true);
+        Some(value)
+    }
+
+    /// The keys that were reached since this was last asked, and whether an entry of that key was taken out meanwhile.
+    pub fn take_touched(&mut self) -> Table<K, bool> {
+        core::mem::take(&mut self.touched)
+    }
+
+    /// Takes nothing for reached any more, and does something with each value that was.
+    pub fn clear_touched(&mut self, each: impl Fn(&mut V)) {
+        for (key, _) in self.touched.iter() {
+            if let Some(value) = self.table.get_mut(key) {
+                each(value);
+            }
+        }
+        self.touched.clear();
+    }
+}
+
+fn touch<K: Ord + Clone>(touched: &mut Table<K, bool>, key: &K) {
+    if !touched.has(key) {
+        touched.insert(key.clone(), false);
+    }
+}
+
+impl<K: Ord + Clone, V: Default> Tracked<K, V> {
+    /// The value of a key, to be changed, made where there is none.
+    pub fn get_or_default<Q: Ord + ?Sized>(&mut self, key: &Q) -> &mut V
+    where
+        K: Borrow<Q> + for<'q> From<&'q Q>,
+    {
+        if !self.touched.has(key) {
+            self.touched.insert(K::from(key), false);
+        }
+        self.table.get_or_default(key)
     }
 }
 
@@ -150,5 +254,24 @@ mod tests {
         *table.get_or_default("a") += 1;
         *table.get_or_default("b") += 2;
         assert_eq!((table.get("a"), table.get("b"), table.has("c")), (Some(&1), Some(&4), false));
+    }
+
+    #[test]
+    fn what_was_reached_is_known_until_asked() {
+        let mut table: Tracked<String, u64> = Tracked::default();
+        let touched = |table: &mut Tracked<String, u64>| {
+            table.take_touched().iter().map(|(key, gone)| (key.clone(), *gone)).collect::<Vec<_>>()
+        };
+        *table.get_or_default("a") += 1;
+        table.insert("b".into(), 2);
+        assert_eq!(touched(&mut table), [("a".into(), false), ("b".into(), false)]);
+        assert_eq!((table.get("a"), table.has("c")), (Some(&1), false));
+        assert!(table.get_mut("c").is_none() && table.reach("b").is_some_and(|value| *value == 2));
+        assert_eq!(touched(&mut table), []);
+        *table.get_mut("b").unwrap() += 1;
+        assert_eq!(touched(&mut table), [("b".into(), false)]);
+        assert_eq!((table.remove("a"), table.remove("a")), (Some(1), None));
+        table.insert("a".into(), 5);
+        assert_eq!(touched(&mut table), [("a".into(), true)]);
     }
 }

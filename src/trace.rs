@@ -132,7 +132,7 @@ impl Trace {
         now: Instant,
         input: Option<Kept>,
         misuse: Option<&Misuse>,
-        outputs: impl Iterator<Item = &'o Output>,
+        outputs: impl Iterator<Item = &'o Output> + Clone,
         scopes: &Table<String, Scope>,
     ) {
         let Some(input) = input else { return };
@@ -156,7 +156,10 @@ impl Trace {
                 }
                 self.input(now, &input, misuse);
             }
-            Kept::RequestBody(request, bytes) => self.request_body(now, request, &bytes, outputs.peek().copied()),
+            Kept::RequestBody(request, bytes) => {
+                let first = outputs.clone().find(|output| !matches!(output, Output::Save(_)));
+                self.request_body(now, request, &bytes, first);
+            }
             Kept::RequestDone(request, was_read, input) => {
                 self.request_done(request, was_read);
                 self.input(now, &input, misuse);
@@ -169,8 +172,20 @@ impl Trace {
             } else if let Output::ResponseHead { request, .. } = output {
                 self.bodies.remove(request);
             }
+            let output = match output {
+                // The numbers of secrets are not those of a replay, whose placeholders hide others.
+                Output::Save(save) if save.key.split('/').nth(2) == Some("secret") => continue,
+                Output::Save(save) => save.to_trace(),
+                Output::Message { .. }
+                | Output::Fetch { .. }
+                | Output::Abort { .. }
+                | Output::ResponseHead { .. }
+                | Output::ResponseBody { .. }
+                | Output::ResponseEnd { .. }
+                | Output::Notice(_) => output.to_json(),
+            };
             let mut line = Object::new();
-            line.json("output", &output.to_json());
+            line.json("output", &output);
             self.write(line);
         }
     }

@@ -260,6 +260,7 @@ fn told(output: Output, bare: bool) -> Told {
         | Output::ResponseHead { .. }
         | Output::ResponseBody { .. }
         | Output::ResponseEnd { .. }
+        | Output::Save(_)
         | Output::Notice(_) => (None, None, output.to_json().into_string()),
     }
 }

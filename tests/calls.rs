@@ -38,6 +38,7 @@ impl World {
                 | Output::ResponseHead { .. }
                 | Output::ResponseBody { .. }
                 | Output::ResponseEnd { .. }
+                | Output::Save(_)
                 | Output::Notice(_) => {}
             }
         }

@@ -127,7 +127,7 @@ fn give(gateway: &mut Gateway, now: u64, input: Input) -> Vec<Output> {
 fn answer(gateway: &mut Gateway, now: u64, outputs: &[Output], kind: &str, bytes: Vec<u8>) -> Vec<Output> {
     let asked = outputs.iter().find_map(|output| match output {
         Output::Fetch { exchange, .. } => Some(*exchange),
-        Output::Message { .. } | Output::Abort { .. } | Output::Notice(_) => None,
+        Output::Message { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
     });
     let exchange = asked.expect("something was asked");

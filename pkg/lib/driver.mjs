@@ -23,6 +23,7 @@ export class Driver {
   #setTimer;
   #onNotice;
   #onTrace;
+  #onSave;
   #onDeath;
   #peers = new Map();
   #exchanges = new Map();
@@ -44,15 +45,18 @@ export class Driver {
    * @param {(callback: () => void, ms: number) => () => void} [options.setTimer] calls back once, and returns what cancels it
    * @param {(notice: { level: string, event: string, fields: object }) => void} [options.onNotice]
    * @param {(line: string) => void} [options.onTrace] takes the lines of the trace; without it none is written
+   * @param {(key: string, pieces: string[]) => void} [options.onSave] keeps pieces under a key, in place of what is there;
+   *   where there are none, nothing under it nor under any that begins with it and `/`. It is done when it returns.
    * @param {(message: string) => void} [options.onDeath] the core broke: nothing goes in or out any more
    */
-  constructor(core, { fetch, close, now = monotonic, setTimer = startTimer, onNotice = () => {}, onTrace, onDeath }) {
+  constructor(core, { fetch, close, now = monotonic, setTimer = startTimer, onNotice = () => {}, onTrace, onSave, onDeath }) {
     this.#core = core;
     this.#fetch = fetch;
     this.#close = close;
     this.#now = now;
     this.#setTimer = setTimer;
     this.#onNotice = onNotice;
+    this.#onSave = onSave;
     this.#onDeath = onDeath;
     if (onTrace) this.trace(onTrace);
   }
@@ -240,6 +244,9 @@ export class Driver {
         this.#guarded(() => response?.end());
         break;
       }
+      case "save":
+        this.#guarded(() => this.#onSave?.(output.key, output.pieces));
+        break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));
         break;

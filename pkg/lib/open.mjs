@@ -11,7 +11,8 @@ import { Core } from "./module.mjs";
  * @returns {Driver}
  * @throws {GatewayError} `config`, `restore` or `misuse`
  */
-export function openDriver({ config, host: given, snapshot, onNotice = complaint, onTrace, onDead }, { defaults, connect } = {}) {
+export function openDriver(options, { defaults, connect } = {}) {
+  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onDead } = options;
   const complain = (error) => {
     try {
       onNotice(hostError(error));
@@ -20,7 +21,7 @@ export function openDriver({ config, host: given, snapshot, onNotice = complaint
     }
   };
   const host = new Host(given, complain);
-  const configuration = merged(config, defaults);
+  const configuration = stored(merged(config, defaults), onSave);
   const core = created(host, configuration, snapshot);
   const own = given?.fetch === undefined ? connect?.(configuration) : undefined;
   const driver = new Driver(core, {
@@ -30,6 +31,7 @@ export function openDriver({ config, host: given, snapshot, onNotice = complaint
     setTimer: (callback, ms) => host.setTimer(callback, ms),
     onNotice,
     onTrace,
+    onSave,
     onDeath: onDead,
   });
   // The clients of the gateway that goes on here are gone.
@@ -56,10 +58,16 @@ function merged(config, defaults) {
   return given;
 }
 
+/** The core is told where there is somebody who keeps what it saves. */
+function stored(config, onSave) {
+  if (onSave === undefined || (config !== undefined && !isObject(config))) return config;
+  return { ...(config instanceof Map ? Object.fromEntries(config) : config), storage: true };
+}
+
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The clients in a snapshot. Those of the HTTP face go on: they are numbered above what JavaScript counts exactly. */
-function peersIn(snapshot = []) {
+export function peersIn(snapshot = []) {
   const records = snapshot.flatMap((piece) => JSON.parse(piece).records);
   return records.filter(({ kind, peer }) => kind === "peer" && Number.isSafeInteger(peer)).map(({ peer }) => peer);
 }

@@ -1,18 +1,18 @@
 import { UsageError } from "./usage.mjs";
 
 /** Options of the command that take a value, with the name under which it is kept. */
-const VALUES = { "--config": "config", "--trace": "trace", "--host": "host", "--port": "port" };
+const VALUES = { "--config": "config", "--trace": "trace", "--state": "state", "--host": "host", "--port": "port" };
 
 /** What their values are called. */
-const PLACEHOLDERS = { "--host": "ADDRESS", "--port": "NUMBER" };
+const PLACEHOLDERS = { "--state": "DIRECTORY", "--host": "ADDRESS", "--port": "NUMBER" };
 
 /** Options that take none. */
 const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure", "--no-open": "noOpen" };
 
 /** The commands beside the one that is meant by none, with the options that they take. */
 const COMMANDS = {
-  stdio: ["config", "trace"],
-  serve: ["config", "trace", "host", "port", "insecure"],
+  stdio: ["config", "trace", "state"],
+  serve: ["config", "trace", "state", "host", "port", "insecure"],
   page: ["port", "noOpen"],
   demo: [],
 };
@@ -25,7 +25,7 @@ const OWNERS = { host: "narrows serve", port: "narrows serve and narrows page", 
  *
  * @param {string[]} words without the program's own name
  * @returns {{ command: "stdio" | "serve" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
- *   host?: string, port?: number, insecure?: true, noOpen?: true }}
+ *   state?: string, host?: string, port?: number, insecure?: true, noOpen?: true }}
  * @throws {UsageError}
  */
 export function parseArguments(words) {
@@ -48,7 +48,7 @@ export function parseArguments(words) {
   }
   parsed.command ??= "stdio";
   if (parsed.port !== undefined) parsed.port = port(parsed.port);
-  for (const name of ["config", "trace", "host", "port", "insecure", "noOpen"]) {
+  for (const name of ["config", "trace", "state", "host", "port", "insecure", "noOpen"]) {
     if (parsed[name] === undefined || COMMANDS[parsed.command].includes(name)) continue;
     if (parsed.command === "demo") throw new UsageError("The demo takes no options.");
     const option = `--${name === "noOpen" ? "no-open" : name}`;

@@ -24,6 +24,7 @@ Usage
 Options
   --config FILE           configuration, one JSON object
   --trace FILE            write every input and output as a line of JSON (secrets left out)
+  --state DIRECTORY       keep agents, conversations, inbox and sessions there, credentials too, for the next start
   --host ADDRESS          serve: where to listen (127.0.0.1)
   --port NUMBER           serve, page: the port (4545, 4546; 0 for any that is free)
   --insecure              serve: let others reach it without a token

@@ -1,20 +1,26 @@
 import { Driver } from "../lib/driver.mjs";
+import { peersIn } from "../lib/open.mjs";
 import { connect } from "./connect.mjs";
 import { Core } from "./core.mjs";
 import { Log } from "./log.mjs";
 import { EXIT_SOFTWARE, genesis } from "./process.mjs";
+import { State } from "./state.mjs";
 import { openTrace } from "./trace.mjs";
+import { UsageError } from "./usage.mjs";
 
 /**
- * A gateway as the commands have it: its log on stderr, its trace in a file, its end the end of the process.
+ * A gateway as the commands have it: its log on stderr, its trace in a file, its state in a directory, its end the end
+ * of the process.
  *
  * @param {object} configuration
- * @param {{ trace?: string }} files
+ * @param {{ trace?: string, state?: string }} files
  * @returns {{ driver: Driver, log: Log, broken: Promise<number> }} `broken` gives the exit code when the core broke
- * @throws {import("./usage.mjs").UsageError | Error} the configuration is no good, or the trace cannot be written
+ * @throws {UsageError | Error} the configuration is no good, the trace cannot be written, or the state cannot be kept
  */
-export function driven(configuration, { trace }) {
-  const core = new Core(genesis(), configuration);
+export function driven(configuration, { trace, state: folder }) {
+  const state = folder === undefined ? undefined : new State(folder);
+  const pieces = state?.pieces() ?? [];
+  const core = created(state ? { ...configuration, storage: true } : configuration, pieces);
   const onTrace = trace === undefined ? undefined : openTrace(trace);
   const log = new Log(process.stderr);
   let broke;
@@ -24,6 +30,28 @@ export function driven(configuration, { trace }) {
       resolve(EXIT_SOFTWARE);
     };
   });
-  const driver = new Driver(core, { ...connect(configuration), onNotice: (notice) => log.notice(notice), onTrace, onDeath: broke });
+  const keep = (key, texts) => {
+    try {
+      state.keep(key, texts);
+    } catch (error) {
+      // What cannot be kept must not be relied on either.
+      driver.dispose();
+      broke(`the state cannot be kept: ${error.message}`);
+    }
+  };
+  const options = { onNotice: (notice) => log.notice(notice), onTrace, onSave: state && keep, onDeath: broke };
+  const driver = new Driver(core, { ...connect(configuration), ...options });
+  // The clients of the process before are gone.
+  for (const peer of peersIn(pieces)) driver.close(peer);
   return { driver, log, broken };
+}
+
+function created(configuration, pieces) {
+  if (pieces.length === 0) return new Core(genesis(), configuration);
+  try {
+    return Core.restore(genesis(), configuration, pieces);
+  } catch (error) {
+    if (error.name !== "RestoreError") throw error;
+    throw new UsageError(`The state cannot be taken up: ${error.message}.`);
+  }
 }

@@ -21,11 +21,11 @@ loopback.addAddress("::1", "ipv6");
 /**
  * Serves MCP over HTTP until the process is told to end.
  *
- * @param {{ config?: string, trace?: string, host?: string, port?: number, insecure?: true }} options
+ * @param {{ config?: string, trace?: string, state?: string, host?: string, port?: number, insecure?: true }} options
  * @returns {Promise<number>} the exit code
  * @throws {UsageError | Error} the configuration is no good, or the address cannot be listened on
  */
-export async function serveHttp({ config, trace, host: name = HOST, port = PORT, insecure = false }) {
+export async function serveHttp({ config, trace, state, host: name = HOST, port = PORT, insecure = false }) {
   const file = readConfiguration(config, process.env);
   const onlyHere = await isLoopback(name);
   const configuration = placed(file, onlyHere);
@@ -34,7 +34,7 @@ export async function serveHttp({ config, trace, host: name = HOST, port = PORT,
       `${name} can be reached by others: give auth.tokens in the configuration, or --insecure to let everybody in.`,
     );
   }
-  const { driver, broken } = driven(configuration, { trace });
+  const { driver, broken } = driven(configuration, { trace, state });
   const server = new HttpServer(driver, configuration.limits, new PageFiles({ gateway: "mcp" }));
   const told = endingSignal();
   const { address, port: actual } = await listen(server, name, port);

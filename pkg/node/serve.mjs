@@ -13,13 +13,13 @@ const MAX_MESSAGE_BYTES = 256 << 20;
 /**
  * Serves MCP on stdin and stdout.
  *
- * @param {{ config?: string, trace?: string }} files
+ * @param {{ config?: string, trace?: string, state?: string }} files
  * @returns {Promise<number>} the exit code
  * @throws {import("./usage.mjs").UsageError | Error} the configuration is no good
  */
-export async function serve({ config, trace }) {
+export async function serve({ config, trace, state }) {
   const configuration = readConfiguration(config, process.env);
-  const { driver, log, broken } = driven(configuration, { trace });
+  const { driver, log, broken } = driven(configuration, { trace, state });
   const served = serveStdio(driver, {
     input: process.stdin,
     output: process.stdout,

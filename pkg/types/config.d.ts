@@ -57,6 +57,8 @@ export interface ConfigObject {
   };
   /** bearer tokens, and the principal that each stands for; without any, everybody may ask */
   readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string }[] };
+  /** whether the host keeps what it is told to save: set by hosts, not by users */
+  readonly storage?: boolean;
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
 }

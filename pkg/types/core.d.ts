@@ -60,6 +60,19 @@ export interface FetchOutput {
   body?: string;
 }
 
+/**
+ * Something to keep, told to hosts whose configuration says `storage`: pieces of JSON text under a key, each under 1 MiB, in
+ * place of what was kept there. Without pieces nothing is kept any more under that key, nor under any that begins with it
+ * and a `/`. Outputs that come after it wait until it is done. All pieces that are kept, in any order, are what
+ * {@link Core.restore} goes on from. They hold credentials.
+ */
+export interface SaveOutput {
+  type: "save";
+  /** a path of parts that hold nothing but letters, digits and `-._~%` */
+  key: string;
+  pieces: string[];
+}
+
 /** What to do, in order, as `Core.output` gives it in JSON. */
 export type Output =
   | { type: "message"; peer: number; text: string }
@@ -68,6 +81,7 @@ export type Output =
   | { type: "response_head"; request: number; status: number; headers: Header[] }
   | { type: "response_body"; request: number; text: string }
   | { type: "response_end"; request: number }
+  | SaveOutput
   | Notice;
 
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */

@@ -17,6 +17,13 @@ export interface GatewayOptions {
   /** the pieces of a {@link Gateway.snapshot}, in any order: the gateway goes on where that one was */
   readonly snapshot?: readonly string[];
   /**
+   * keeps the state as it changes: pieces of JSON text under a key, each under 1 MiB, in place of what was kept there.
+   * Without pieces nothing is kept any more under that key, nor under any that begins with it and a `/`. What it returns
+   * is not waited for, so it is done when it returns. All pieces that are kept, in any order, are a `snapshot` to go on
+   * from. They hold credentials.
+   */
+  onSave?(key: string, pieces: readonly string[]): void;
+  /**
    * takes the gateway's notices: structured events for logs and metrics, without secrets. An event named `host_error`
    * tells of a function of the embedder's that threw; without this listener it goes to the console.
    */

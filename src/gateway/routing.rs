@@ -86,11 +86,20 @@ impl Gateway {
     fn keep(&mut self, mut call: Box<Call>) {
         let deadline = call.work.deadline();
         self.set_timer(&mut call, deadline);
+        self.touch(call.caller.call);
         self.calls.insert(call.caller.call, call);
+    }
+
+    /// Notes that what is to be kept of a call may be another.
+    fn touch(&mut self, call: CallId) {
+        if self.ground.config.storage {
+            self.touched_calls.insert(call, ());
+        }
     }
 
     fn remove(&mut self, id: CallId) -> Option<Box<Call>> {
         let mut call = self.calls.remove(&id)?;
+        self.touch(id);
         self.set_timer(&mut call, None);
         Some(call)
     }
@@ -111,6 +120,7 @@ impl Gateway {
     /// Gives a call something to do, and answers it where that ends it.
     pub(super) fn work(&mut self, id: CallId, act: impl FnOnce(&mut Work, &mut Run<'_>) -> Option<Ended>) {
         let Some(mut call) = self.calls.remove(&id) else { return };
+        self.touch(id);
         // A broadcast is done with some of its agents before it ends; every other call keeps its one.
         let before = if let Work::Broadcast(_) = *call.work { call.work.aliases() } else { Vec::new() };
         let ended = self.act(&mut call, act);

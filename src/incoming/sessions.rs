@@ -6,8 +6,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::io::{PeerId, RequestId};
-use crate::json::{Array, Object};
+use crate::json::Object;
 use crate::list::gather;
+use crate::saved::{Saved, Unsaved};
 use crate::snapshot::Record;
 use crate::table::Table;
 use crate::text;
@@ -30,6 +31,8 @@ pub struct HttpSession {
     streams: Table<u64, Stream>,
     next_stream: u64,
     bytes: u64,
+    /// streams that are not saved as they are
+    changed: Table<u64, ()>,
 }
 
 /// The events of one response.
@@ -42,6 +45,13 @@ struct Stream {
     awaited: u64,
     /// whether it waits for no answer, but for what the gateway says unasked
     standing: bool,
+    saved: Saved,
+}
+
+impl Stream {
+    fn first_event(&self) -> u64 {
+        self.events.front().map_or(self.next_event, |(event, _)| *event)
+    }
 }
 
 /// Where to go on in a stream that was interrupted.
@@ -64,7 +74,7 @@ impl HttpSession {
     #[must_use]
     pub fn new(principal: String, peer: PeerId, now: Instant) -> Self {
         let (routes, streams) = (Table::new(), Table::new());
-        Self { principal, peer, used: now, routes, streams, next_stream: 1, bytes: 0 }
+        Self { principal, peer, used: now, routes, streams, next_stream: 1, bytes: 0, changed: Table::new() }
     }
 
     /// Whether a request of that id is not answered yet.
@@ -83,6 +93,7 @@ impl HttpSession {
         let awaited = u64::try_from(ids.len()).unwrap_or(u64::MAX);
         let standing = ids.is_empty();
         self.streams.insert(stream, Stream { reader: Some(reader), awaited, standing, ..Stream::default() });
+        self.changed.insert(stream, ());
         stream
     }
 
@@ -106,9 +117,10 @@ impl HttpSession {
 
     /// Notes that a request is answered, or will never be.
     pub fn answered(&mut self, id: &str) {
-        let stream = self.routes.remove(id).and_then(|stream| self.streams.get_mut(&stream));
-        if let Some(stream) = stream {
+        let Some(number) = self.routes.remove(id) else { return };
+        if let Some(stream) = self.streams.get_mut(&number) {
             stream.awaited = stream.awaited.saturating_sub(1);
+            self.changed.insert(number, ());
         }
     }
 
@@ -122,6 +134,7 @@ impl HttpSession {
             let done = self.streams.iter().find(|(_, stream)| stream.awaited == 0 && stream.reader.is_none());
             let Some(number) = done.map(|(number, _)| *number) else { return };
             if let Some(stream) = self.streams.remove(&number) {
+                self.changed.insert(number, ());
                 self.bytes -= stream.events.iter().map(|(_, wire)| size(wire)).sum::<u64>();
             }
         }
@@ -139,6 +152,7 @@ impl HttpSession {
         };
         self.bytes += size(&wire);
         known.events.push_back((number, wire.clone()));
+        self.changed.insert(stream, ());
         self.trim(limit);
         wire
     }
@@ -146,9 +160,10 @@ impl HttpSession {
     fn trim(&mut self, limit: u64) {
         while self.bytes > limit {
             let oldest = self.streams.iter().find(|(_, stream)| !stream.events.is_empty()).map(|(number, _)| *number);
-            let Some(stream) = oldest.and_then(|number| self.streams.get_mut(&number)) else { return };
-            if let Some((_, wire)) = stream.events.pop_front() {
+            let Some(number) = oldest else { return };
+            if let Some((_, wire)) = self.streams.get_mut(&number).and_then(|stream| stream.events.pop_front()) {
                 self.bytes -= size(&wire);
+                self.changed.insert(number, ());
             }
         }
     }
@@ -159,8 +174,7 @@ impl HttpSession {
         let (number, seen) = last_event_id.split_once('-')?;
         let (number, seen) = (text::whole(number)?, text::whole(seen)?);
         let stream = self.streams.get_mut(&number).filter(|stream| seen < stream.next_event)?;
-        let first = stream.events.front().map_or(stream.next_event, |(event, _)| *event);
-        if first > seen + 1 {
+        if stream.first_event() > seen + 1 {
             return None;
         }
         let mut missed = String::new();
@@ -171,47 +185,73 @@ impl HttpSession {
         Some(Resumption { stream: number, missed, awaited, standing: stream.standing, reader: before })
     }
 
-    /// Writes what a later process needs to go on.
+    /// Writes what a later process needs to go on, without the streams.
     pub fn record(&self, record: &mut Object) {
         record.string("principal", &self.principal).integer("peer", self.peer.0).integer("next_stream", self.next_stream);
-        let mut streams = Array::new();
-        for (number, stream) in self.streams.iter() {
-            let (mut entry, mut events) = (Object::new(), Array::new());
-            for (event, wire) in &stream.events {
-                let mut pair = Object::new();
-                pair.integer("event", *event).string("wire", wire);
-                events.nested(pair);
-            }
-            let awaited = self.routes.iter().filter(|(_, to)| *to == number).map(|(id, _)| id);
-            entry.integer("stream", *number).integer("next_event", stream.next_event).boolean("standing", stream.standing);
-            entry.strings("awaited", awaited).nested("events", events);
-            streams.nested(entry);
-        }
-        record.nested("streams", streams);
     }
 
-    /// Reads what [`record`](Self::record) wrote. Nobody reads its streams.
+    /// Reads what [`record`](Self::record) wrote.
     #[must_use]
     pub fn read(record: &Record<'_, '_>, used: Instant) -> Self {
         let mut session = Self::new(record.text("principal"), PeerId(record.number("peer")), used);
-        session.next_stream = record.number("next_stream");
-        for raw in record.list("streams") {
-            let entry = record.of(Some(raw));
-            let (at, next_event, standing) = (entry.number("stream"), entry.number("next_event"), entry.boolean("standing"));
-            let mut stream = Stream { next_event, standing, ..Stream::default() };
-            for id in entry.texts("awaited") {
-                session.routes.insert(id, at);
-                stream.awaited += 1;
-            }
-            for raw in entry.list("events") {
-                let pair = record.of(Some(raw));
-                let wire = pair.text("wire");
-                session.bytes += size(&wire);
-                stream.events.push_back((pair.number("event"), wire));
-            }
-            session.streams.insert(at, stream);
-        }
+        session.next_stream = record.place("next_stream");
         session
+    }
+
+    /// The numbers of its streams.
+    pub fn streams(&self) -> impl Iterator<Item = u64> {
+        self.streams.iter().map(|(number, _)| *number)
+    }
+
+    /// Writes a stream without its events; whether there is one of that number.
+    pub fn record_stream(&self, number: u64, record: &mut Object) -> bool {
+        let Some(stream) = self.streams.get(&number) else { return false };
+        let awaited = self.routes.iter().filter(|(_, to)| **to == number).map(|(id, _)| id);
+        record.integer("number", number).integer("next_event", stream.next_event).boolean("standing", stream.standing);
+        record.strings("awaited", awaited);
+        true
+    }
+
+    /// Reads what [`record_stream`](Self::record_stream) wrote. Nobody reads the stream.
+    pub fn restore_stream(&mut self, record: &Record<'_, '_>) {
+        let (at, next_event, standing) = (record.place("number"), record.place("next_event"), record.boolean("standing"));
+        let mut stream = Stream { next_event, standing, ..Stream::default() };
+        for id in record.texts("awaited") {
+            self.routes.insert(id, at);
+            stream.awaited += 1;
+        }
+        self.streams.insert(at, stream);
+        self.changed.insert(at, ());
+    }
+
+    /// The events of a stream as they went on the wire, each with its number, from that number on.
+    pub fn events(&self, stream: u64, from: u64) -> impl Iterator<Item = (u64, &str)> {
+        let events = self.streams.get(&stream).map(|stream| &stream.events);
+        events.into_iter().flatten().filter(move |(event, _)| *event >= from).map(|(event, wire)| (*event, wire.as_str()))
+    }
+
+    /// Puts an event of a stream back, after those with smaller numbers; whether there is such a stream.
+    pub fn restore_event(&mut self, stream: u64, event: u64, wire: String) -> bool {
+        let Some(stream) = self.streams.get_mut(&stream) else { return false };
+        self.bytes += size(&wire);
+        stream.events.push_back((event, wire));
+        true
+    }
+
+    /// The streams that came, changed or went since this was last asked.
+    pub fn take_changed(&mut self) -> Table<u64, ()> {
+        core::mem::take(&mut self.changed)
+    }
+
+    /// Takes no stream for changed any more.
+    pub fn clear_changed(&mut self) {
+        self.changed.clear();
+    }
+
+    /// The events of a stream that are to be saved.
+    pub fn unsaved_events(&mut self, stream: u64) -> Option<Unsaved> {
+        let stream = self.streams.get_mut(&stream)?;
+        Some(stream.saved.go_on(stream.first_event(), stream.next_event))
     }
 }
 
@@ -280,20 +320,34 @@ mod tests {
     }
 
     #[test]
-    fn a_session_survives_its_record() {
+    fn a_session_survives_its_records() {
         let mut session = session();
         let stream = session.open(READER, &["\"a\"".into()]);
-        session.open(READER, &[]);
+        let standing = session.open(READER, &[]);
         session.event(stream, "{\"x\":1}", 1000);
-        let mut record = Object::new();
-        session.record(&mut record);
-        let record = record.finish();
+        let written = |session: &HttpSession| {
+            let mut records = [stream, standing].map(|number| {
+                let mut record = Object::new();
+                assert!(session.record_stream(number, &mut record));
+                record.finish()
+            });
+            let mut head = Object::new();
+            session.record(&mut head);
+            records.reverse();
+            (head.finish(), records)
+        };
+        let (head, streams) = written(&session);
         let faulty = core::cell::Cell::new(false);
-        let read = HttpSession::read(&Record::new(Some(record.raw()), &faulty), Instant::from_ms(5));
+        let mut read = HttpSession::read(&Record::new(Some(head.raw()), &faulty), Instant::from_ms(5));
+        for record in &streams {
+            read.restore_stream(&Record::new(Some(record.raw()), &faulty));
+        }
+        for (event, wire) in session.events(stream, 0) {
+            assert!(read.restore_event(stream, event, wire.to_string()));
+        }
         assert!(!faulty.get());
-        let mut again = Object::new();
-        read.record(&mut again);
-        assert_eq!(again.finish(), record);
+        assert_eq!(written(&read), (head, streams));
         assert!(read.awaits("\"a\"") && read.readers().next().is_none() && read.bytes == session.bytes);
+        assert_eq!(read.unsaved_events(stream), Some(Unsaved { gone: 0..0, new: 0..1 }));
     }
 }

@@ -2,17 +2,17 @@
 
 use alloc::string::String;
 
-use super::{Record, Secrets};
+use super::{Form, Record};
 use crate::a2a::{Dialect, Interface};
 use crate::bucket::{Bucket, Rate};
 use crate::contexts::Conversation;
 use crate::ground::Ground;
 use crate::health::Health;
-use crate::history::{Entry, History};
+use crate::history::History;
 use crate::json::{self, Array, Json, Object};
 use crate::registry::{Agent, Profile};
-use crate::scope::Scope;
-use crate::table::Table;
+use crate::scope::{Card, Scope};
+use crate::table::Tracked;
 use crate::time::{Instant, WallTime};
 use crate::url::Url;
 
@@ -23,58 +23,49 @@ const DIALECTS: [(Dialect, &str); 4] = [
     (Dialect::Rest03, "HTTP+JSON 0.3"),
 ];
 
+/// What can be read back of a bucket's level: nine thousand million tokens.
+const MOST_NANO_TOKENS: u64 = i64::MAX.unsigned_abs();
+
 /// Writes an agent, named by its scope and alias. Moments are wall-clock times, so that another clock can go on with them.
-pub(super) fn record(
-    (scope, alias): (&str, &str),
-    agent: &Agent,
-    known: Option<&Profile>,
-    secrets: Secrets,
-    ground: &Ground,
-) -> Json {
+pub(super) fn record((scope, alias): (&str, &str), agent: &Agent, known: Option<&Profile>, form: Form, ground: &Ground) -> Json {
     let mut record = Object::new();
     record.string("kind", "agent").string("scope", scope).string("alias", alias).string("url", agent.url.as_str());
     let mut headers = Object::new();
-    match secrets {
-        Secrets::Keep => {
-            for (name, value) in &agent.headers {
-                headers.string(name, value);
-            }
+    if form.keeps_secrets() {
+        for (name, value) in &agent.headers {
+            headers.string(name, value);
         }
-        Secrets::Drop => {}
     }
     record.nested("headers", headers).optional_string("ping_endpoint", agent.ping_endpoint.as_deref());
-    record.json("bucket", &bucket(&agent.bucket, ground)).json("health", &health(&agent.health, ground));
+    // What is kept must not change while nobody takes a token.
+    let at = if form == Form::Kept { agent.bucket.at() } else { ground.now };
+    record.json("bucket", &bucket(&agent.bucket, at, ground)).json("health", &health(&agent.health, ground));
     record.json("conversation", &conversation(&agent.conversation));
-    let mut history = Array::new();
-    for entry in agent.history.newest(u64::MAX) {
-        history.json(&entry.record());
-    }
-    record.nested("history", history);
     record.optional_json("card", known.map(profile).as_ref());
     record.finish()
 }
 
-/// What is known of an agent that was called by URL: in which scope, where, until when, and what.
-pub(super) type KnownCard = (String, Url, Instant, Option<Profile>);
-
 /// Writes what is known of an agent that was called by URL, until when.
-pub(super) fn card_record(scope: &str, url: &Url, until: WallTime, known: Option<&Profile>) -> Json {
+pub(super) fn card_record(scope: &str, url: &Url, card: &Card, ground: &Ground) -> Json {
     let mut record = Object::new();
-    record.string("kind", "card").string("scope", scope).string("url", url.as_str()).integer("until", until.0);
-    record.optional_json("card", known.map(profile).as_ref());
+    record.string("kind", "card").string("scope", scope).integer("number", card.number).string("url", url.as_str());
+    record.integer("until", ground.wall_of(card.until).0);
+    record.optional_json("card", card.profile.as_ref().map(profile).as_ref());
     record.finish()
 }
 
 /// Reads it back.
-pub(super) fn read_card(record: &Record<'_, '_>, ground: &Ground) -> Option<KnownCard> {
+pub(super) fn read_card(record: &Record<'_, '_>, ground: &Ground) -> Option<(Url, Card)> {
     let until = ground.instant_of(WallTime(record.integer("until")));
-    Some((record.text("scope"), record.url("url")?, until, read_profile(record)))
+    Some((record.url("url")?, Card { number: record.place("number"), until, profile: read_profile(record) }))
 }
 
-fn bucket(bucket: &Bucket, ground: &Ground) -> Json {
+fn bucket(bucket: &Bucket, at: Instant, ground: &Ground) -> Json {
     let mut out = Object::new();
     out.integer("micro_rps", bucket.rate().micro_rps).integer("burst", bucket.rate().burst);
-    out.integer("nano_tokens", bucket.nano_tokens(ground.now)).integer("at", ground.wall().0);
+    // A full one was full at any moment.
+    let since = if bucket.is_full(at) { 0 } else { ground.wall_of(at).0 };
+    out.integer("nano_tokens", bucket.nano_tokens(at).min(MOST_NANO_TOKENS)).integer("at", since);
     if let Some(until) = bucket.closed_until().filter(|until| *until > ground.now) {
         out.integer("closed_until", ground.wall_of(until).0);
     }
@@ -121,7 +112,7 @@ fn profile(profile: &Profile) -> Json {
 }
 
 /// Reads an agent back.
-pub(super) fn restore(record: &Record<'_, '_>, scopes: &mut Table<String, Scope>, ground: &Ground) {
+pub(super) fn restore(record: &Record<'_, '_>, scopes: &mut Tracked<String, Scope>, ground: &Ground) {
     let scope = scopes.get_or_default(record.text("scope").as_str());
     let headers = record.pairs("headers");
     headers.iter().for_each(|(name, value)| scope.secrets.learn(name, value));
@@ -133,7 +124,7 @@ pub(super) fn restore(record: &Record<'_, '_>, scopes: &mut Table<String, Scope>
         bucket: read_bucket(&record.inner("bucket"), ground),
         profile: read_profile(record),
         health: read_health(&record.inner("health"), ground),
-        history: read_history(record),
+        history: History::default(),
         conversation: read_conversation(&record.inner("conversation")),
         registration: 0,
     };
@@ -148,8 +139,10 @@ fn moment(record: &Record<'_, '_>, name: &str, ground: &Ground) -> Option<Instan
 fn read_bucket(record: &Record<'_, '_>, ground: &Ground) -> Bucket {
     let rate = Rate { micro_rps: record.number("micro_rps"), burst: record.number("burst") };
     // What flowed in between the snapshot and now: a millionth of a token a second is a billionth a millisecond.
-    let since = ground.wall().0.saturating_sub(record.integer("at"));
-    let gained = u64::try_from(since).unwrap_or(0).saturating_mul(rate.micro_rps);
+    let gained = match record.integer("at") {
+        0 => u64::MAX,
+        at => u64::try_from(ground.wall().0.saturating_sub(at)).unwrap_or(0).saturating_mul(rate.micro_rps),
+    };
     let nano_tokens = record.number("nano_tokens").saturating_add(gained);
     Bucket::restored(rate, nano_tokens, moment(record, "closed_until", ground), ground.now)
 }
@@ -168,14 +161,6 @@ fn read_conversation(record: &Record<'_, '_>) -> Conversation {
         conversation.remember(record.found(pair.next()), record.found(pair.next()));
     }
     conversation
-}
-
-fn read_history(record: &Record<'_, '_>) -> History {
-    let mut history = History::default();
-    for entry in record.list("history") {
-        history.add(Entry::read(&record.of(Some(entry))), u64::MAX);
-    }
-    history
 }
 
 /// What the member `card` says, where it is there.

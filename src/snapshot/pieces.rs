@@ -18,9 +18,15 @@ pub(super) struct Pieces {
     records: Array,
     bytes: usize,
     cut: u64,
+    key: Option<String>,
 }
 
 impl Pieces {
+    /// Pieces that are kept under a key.
+    pub(super) fn under(key: &str) -> Self {
+        Self { key: Some(key.to_string()), ..Self::default() }
+    }
+
     /// Adds a record, in chunks where it is longer than a piece should be.
     pub(super) fn add(&mut self, record: Json) {
         if record.as_str().len() <= PIECE_BYTES {
@@ -54,7 +60,10 @@ impl Pieces {
     fn close(&mut self) {
         if self.bytes > 0 {
             let mut piece = Object::new();
-            piece.integer("narrows", VERSION).json("records", &core::mem::take(&mut self.records).finish());
+            piece
+                .integer("narrows", VERSION)
+                .optional_string("key", self.key.as_deref())
+                .json("records", &core::mem::take(&mut self.records).finish());
             self.done.push(piece.finish().into_string());
             self.bytes = 0;
         }
@@ -67,24 +76,32 @@ impl Pieces {
     }
 }
 
-/// The records of pieces in any order, those that were cut put together.
-pub(super) fn read(pieces: &[String]) -> Result<Vec<Json>, RestoreError> {
+/// Pieces by the keys they are kept under.
+pub(super) type Kept = Table<String, Vec<String>>;
+
+/// The records of pieces in any order, those that were cut put together; and which pieces are kept under which key.
+pub(super) fn read(pieces: &[String]) -> Result<(Vec<Json>, Kept), RestoreError> {
     let unreadable = || RestoreError("a piece of the snapshot is unreadable".to_string());
-    let (mut records, mut cut) = (Vec::new(), Table::<u64, Table<u64, String>>::new());
+    let (mut records, mut kept) = (Vec::new(), Kept::new());
+    let mut cut = Table::<(String, u64), Table<u64, String>>::new();
     let faulty = Cell::new(false);
-    for piece in pieces {
-        let piece = Record::new(json::parse(piece, DEPTH).ok(), &faulty);
+    for text in pieces {
+        let piece = Record::new(json::parse(text, DEPTH).ok(), &faulty);
         let version = piece.integer("narrows");
         if version != VERSION && !faulty.get() {
             let message = alloc::format!("the snapshot has version {version}; this gateway reads version {VERSION}");
             return Err(RestoreError(message));
         }
+        let key = piece.optional("key");
+        if let Some(key) = &key {
+            kept.get_or_default(key.as_str()).push(text.clone());
+        }
         for raw in piece.list("records") {
             let record = piece.of(Some(raw));
             if record.optional("kind").as_deref() == Some("chunk") {
-                let whole = record.number("record");
+                let whole = (key.clone().unwrap_or_default(), record.number("record"));
                 if !cut.has(&whole) {
-                    cut.insert(whole, Table::new());
+                    cut.insert(whole.clone(), Table::new());
                 }
                 if let Some(chunks) = cut.get_mut(&whole) {
                     chunks.insert(record.number("index"), record.text("text"));
@@ -102,5 +119,5 @@ pub(super) fn read(pieces: &[String]) -> Result<Vec<Json>, RestoreError> {
         chunks.values().for_each(|chunk| text.push_str(chunk));
         records.push(Json::parse(&text, DEPTH).map_err(|_| unreadable())?);
     }
-    Ok(records)
+    Ok((records, kept))
 }

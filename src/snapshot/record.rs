@@ -58,6 +58,12 @@ impl<'a, 'f> Record<'a, 'f> {
         self.found(u64::try_from(self.integer(name)).ok())
     }
 
+    /// A number that the record has among others: one that can be counted on from.
+    #[must_use]
+    pub fn place(&self, name: &str) -> u64 {
+        self.found(Some(self.number(name)).filter(|number| *number < 1 << 60))
+    }
+
     /// A boolean.
     #[must_use]
     pub fn boolean(&self, name: &str) -> bool {

@@ -16,4 +16,6 @@ mod modern;
 mod persistence;
 mod resumption;
 mod sessions;
+#[path = "../support/storage.rs"]
+mod storage;
 mod world;

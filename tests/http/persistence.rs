@@ -8,9 +8,11 @@ use super::world::{CONNECT, LEGACY, LIST_AGENTS, SEND_WITH_PROGRESS, World, gene
 
 fn restart(world: &World, secrets: Secrets) -> World {
     let pieces = world.gateway.snapshot(secrets);
-    let config = Config::from_json("{}").unwrap();
-    let mut again = World::with(Gateway::restore(Genesis { seed: [8; 32], ..genesis(world.now) }, config, &pieces).unwrap());
+    let config = Config { storage: true, ..Config::default() };
+    let genesis = Genesis { seed: [8; 32], ..genesis(world.now) };
+    let mut again = World::with(Gateway::restore(genesis, config.clone(), &pieces).unwrap(), config);
     again.now = world.now;
+    again.drain();
     again.pass(0);
     again
 }

@@ -8,6 +8,8 @@ use narrows::io::{ExchangeId, Input, Output, Request, RequestId};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
 
+use super::storage::Storage;
+
 pub const LEGACY: &str = "2025-11-25";
 
 /// What a client got.
@@ -35,25 +37,42 @@ pub struct World {
     pub responses: BTreeMap<u64, Response>,
     pub fetches: Vec<(ExchangeId, Request)>,
     pub aborts: Vec<ExchangeId>,
+    /// what the gateway had kept
+    pub storage: Storage,
+    config: Config,
+    inputs: usize,
     requests: u64,
 }
 
 pub fn genesis(now: u64) -> Genesis {
-    Genesis { seed: [7; 32], now: Instant::from_ms(now), unix_ms: WallTime(1_800_000_000_000) }
+    let unix_ms = 1_800_000_000_000 + i64::try_from(now).unwrap();
+    Genesis { seed: [7; 32], now: Instant::from_ms(now), unix_ms: WallTime(unix_ms) }
 }
 
 impl World {
     pub fn new(config: &str) -> Self {
-        Self::with(Gateway::new(genesis(0), Config::from_json(config).unwrap()))
+        let config = Config { storage: true, ..Config::from_json(config).unwrap() };
+        Self::with(Gateway::new(genesis(0), config.clone()), config)
     }
 
-    pub fn with(gateway: Gateway) -> Self {
+    /// A gateway whose host keeps what it is told to.
+    pub fn with(gateway: Gateway, config: Config) -> Self {
         let (responses, fetches, aborts) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { gateway, now: 0, responses, fetches, aborts, requests: 0 }
+        Self { gateway, now: 0, responses, fetches, aborts, storage: Storage::default(), config, inputs: 0, requests: 0 }
     }
 
     pub fn input(&mut self, input: Input) {
         self.gateway.handle_input(Instant::from_ms(self.now), input).unwrap();
+        self.drain();
+        self.inputs += 1;
+        // All of it is read each time: of much, now and then is enough.
+        let records = self.storage.keys().len();
+        if records < 16 || self.inputs.is_multiple_of(records) {
+            self.storage.check(&self.gateway, genesis(self.now), &self.config);
+        }
+    }
+
+    pub fn drain(&mut self) {
         while let Some(output) = self.gateway.poll_output() {
             match output {
                 Output::ResponseHead { request, status, headers } => {
@@ -72,6 +91,7 @@ impl World {
                 Output::Fetch { exchange, request } => self.fetches.push((exchange, request)),
                 Output::Abort { exchange } => self.aborts.push(exchange),
                 Output::Message { .. } => panic!("nobody speaks MCP here but over HTTP"),
+                Output::Save(save) => self.storage.keep(save),
                 Output::Notice(_) => {}
             }
         }

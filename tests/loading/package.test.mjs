@@ -46,6 +46,8 @@ test("it holds what it refers to, and nothing else", () => {
     "testing.mjs",
     "types/",
     "web.mjs",
+    "worker.d.ts",
+    "worker.mjs",
     "workerd.mjs",
     "www/",
   ]);

@@ -48,6 +48,7 @@ const everything = {
   tools: ["send_message"],
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
+  storage: true,
 };
 
 test("the configuration's type has the keys that the gateway has", async () => {
@@ -61,7 +62,7 @@ test("the configuration's type has the keys that the gateway has", async () => {
     type Keys<T> = keyof NonNullable<T>;
     export const all: Same<keyof ConfigObject, keyof typeof config> = true;
     export const agent: Same<keyof ExternalAgent, keyof (typeof config.external_agents)[0]> = true;
-    export const sections: { [K in keyof typeof config]: (typeof config)[K] extends string | number | readonly unknown[]
+    export const sections: { [K in keyof typeof config]: (typeof config)[K] extends string | number | boolean | readonly unknown[]
       ? true : Same<Keys<ConfigObject[K]>, keyof (typeof config)[K]> } = ${JSON.stringify(Object.fromEntries(Object.keys(config).map((key) => [key, true])))};`;
   writeFileSync(join(folder, "config.mts"), code);
   compile("config", { module: "nodenext", target: "es2022", lib: ["es2022"] }, "config.mts");

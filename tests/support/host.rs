@@ -8,6 +8,7 @@ use narrows::io::{Cause, ExchangeId, Headers, Input, Misuse, Output, PeerId, Req
 use narrows::time::{Instant, WallTime};
 
 use super::chance::Chance;
+use super::storage::Storage;
 use super::text::{at, shortened};
 use super::watch::{Call, Life, Step, Watch};
 
@@ -29,6 +30,8 @@ pub struct Host {
     /// what peers were told and have not read yet
     pub said: VecDeque<(PeerId, String)>,
     pub aborted: Vec<ExchangeId>,
+    /// what the gateway had kept
+    pub storage: Storage,
     /// whether the trace and snapshots are kept
     traced: bool,
     /// the lines of the trace
@@ -60,6 +63,7 @@ impl Host {
             fetches: VecDeque::new(),
             said: VecDeque::new(),
             aborted: Vec::new(),
+            storage: Storage::default(),
             traced: false,
             trace: Vec::new(),
             handed_on: Vec::new(),
@@ -126,6 +130,7 @@ impl Host {
                     self.fetches.retain(|(known, _)| *known != exchange);
                     self.aborted.push(exchange);
                 }
+                Output::Save(save) => self.storage.keep(save),
                 Output::Notice(_) => {}
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
                     panic!("nobody asks over HTTP")
@@ -136,7 +141,7 @@ impl Host {
 
     /// Stops the gateway and starts another one from its snapshot, whose clock begins anew.
     pub fn restart(&mut self, seed: u64) {
-        let pieces = self.gateway.snapshot(Secrets::Keep);
+        let pieces = if self.config.storage { self.storage.pieces() } else { self.gateway.snapshot(Secrets::Keep) };
         self.epoch = self.clock;
         self.genesis = genesis(seed, 0, self.clock);
         self.gateway = Gateway::restore(self.genesis, self.config.clone(), &pieces).expect("its own snapshot");

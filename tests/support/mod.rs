@@ -20,6 +20,7 @@ pub mod memory;
 pub mod mischief;
 pub mod replay;
 pub mod secret;
+pub mod storage;
 pub mod text;
 pub mod watch;
 pub mod wire;

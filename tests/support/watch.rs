@@ -247,6 +247,7 @@ impl Watch {
                 known.phase = Phase::Over;
             }
             Output::Message { peer, text } => self.said(*peer, text),
+            Output::Save(save) => assert!(save.pieces().iter().all(|piece| super::wire::is_json(piece) && piece.len() < 1 << 20)),
             Output::Notice(notice) => assert!(super::wire::is_json(notice.fields.as_str())),
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
                 panic!("nobody asks over HTTP")
@@ -322,9 +323,9 @@ impl Watch {
             Output::Fetch { request, .. } => (origin(&request.url), output.to_json().into_string()),
             Output::Message { text, .. } => (String::new(), text.clone()),
             Output::Notice(notice) => (String::new(), notice.fields.as_str().to_owned()),
-            Output::Abort { .. } | Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
-                return;
-            }
+            // What is kept is the host's own.
+            Output::Abort { .. } | Output::Save(_) => return,
+            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => return,
         };
         for secret in self.secrets.iter().filter(|secret| secret.origin != to) {
             for needle in &secret.needles {

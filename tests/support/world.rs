@@ -28,15 +28,17 @@ pub struct Kind {
 }
 
 pub const ROOMY: &str = r#"{"inbox_ttl_seconds":1000000}"#;
-/// Agents that are there from the start, one of them with a credential.
-pub const FURNISHED: &str = r#"{"inbox_ttl_seconds":1000000,"rate_limit":{"rps":100,"burst":3},"history":{"depth":2},"external_agents":[{"name":"ext","url":"https://a0.test/","headers":{"X-Api-Key":"secret-0-external"}},{"name":"a3","url":"http://127.0.0.1:9003/x"}]}"#;
+/// The host keeps what it is told to.
+pub const STORED: &str = r#"{"inbox_ttl_seconds":1000000,"storage":true}"#;
+/// Agents that are there from the start, one of them with a credential; the host keeps what it is told to.
+pub const FURNISHED: &str = r#"{"storage":true,"inbox_ttl_seconds":1000000,"rate_limit":{"rps":100,"burst":3},"history":{"depth":2},"external_agents":[{"name":"ext","url":"https://a0.test/","headers":{"X-Api-Key":"secret-0-external"}},{"name":"a3","url":"http://127.0.0.1:9003/x"}]}"#;
 /// Little patience and little room.
 pub const TIGHT: &str = r#"{"inbox_ttl_seconds":1000000,"poll_timeout_seconds":5,"stream_timeout_seconds":9,"limits":{"reply_bytes":3000,"card_bytes":2000,"event_bytes":1500,"stream_bytes":6000,"artifact_bytes":500,"message_bytes":2000,"calls_per_peer":3,"agents_per_scope":2,"header_bytes":400,"redirects":1,"cards_by_url":1,"json_depth":20}}"#;
 
 /// The kind of world that goes with a seed.
 pub fn kind(seed: u64) -> Kind {
     let weather = [Weather::Calm, Weather::Fair, Weather::Rough, Weather::Rough][usize::try_from(seed % 4).unwrap()];
-    let config = [TIGHT, ROOMY, ROOMY, FURNISHED][usize::try_from(seed / 4 % 4).unwrap()];
+    let config = [TIGHT, ROOMY, STORED, FURNISHED][usize::try_from(seed / 4 % 4).unwrap()];
     Kind { weather, restarts: false, config, traced: false, actions: 40 }
 }
 

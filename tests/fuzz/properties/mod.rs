@@ -149,7 +149,10 @@ pub fn snapshot(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let pieces: Vec<String> = text.lines().map(str::to_owned).collect();
     let restored = |pieces: &[String]| Gateway::restore(genesis(1, 0, 0), Config::default(), pieces);
+    let storage = Config { storage: true, ..Config::default() };
+    let stored = Gateway::restore(genesis(1, 0, 0), storage, &pieces);
     let Ok(mut gateway) = restored(&pieces) else { return };
+    assert!(stored.is_ok(), "a storage makes no difference");
     while gateway.poll_output().is_some() {}
     let own = gateway.snapshot(Secrets::Keep);
     let mut again = restored(&own).expect("its own snapshot");

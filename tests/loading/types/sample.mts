@@ -2,10 +2,17 @@
 import init, { Core, Gateway, GatewayError } from "narrows";
 import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task, Todo } from "narrows";
 import { FakeHost, checkHost, respondToChecks } from "narrows/testing";
+import { GatewayObject, door } from "narrows/worker";
 import load, { initSync, Core as SlimCore, Gateway as SlimGateway } from "narrows/slim";
 
 const genesis: Genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0n };
 const config: ConfigObject = { name: "n", limits: { reply_bytes: 1, redirects: 3n }, network: { allow_private: true } };
+
+/** A worker: an object for each caller, and the way to it. */
+export class Caller extends GatewayObject {
+  static override configure = (env: { TOKENS: string }): ConfigObject => ({ auth: { tokens: JSON.parse(env.TOKENS) } });
+}
+export const worker = { fetch: door({ objects: ({ CALLERS }) => CALLERS, configure: Caller.configure }) };
 
 async function start(): Promise<void> {
   await init();
@@ -27,6 +34,8 @@ function perform(output: Output): string {
       return output.request.toFixed();
     case "abort":
       return output.exchange.toFixed();
+    case "save":
+      return output.key + output.pieces.join();
     case "notice":
       return output.level + output.event;
     default: {

@@ -1,0 +1,13 @@
+import { GatewayObject, door } from "narrows/worker";
+
+/** What `wrangler.toml` and `wrangler secret put TOKENS` say, as the gateway's configuration. */
+function configure({ CONFIG = "{}", TOKENS = "[]" }) {
+  return { ...JSON.parse(CONFIG), auth: { tokens: JSON.parse(TOKENS) } };
+}
+
+/** One for each caller: its agents, conversations, inbox and sessions. */
+export class Caller extends GatewayObject {
+  static configure = configure;
+}
+
+export default { fetch: door({ objects: ({ CALLERS }) => CALLERS, configure }) };

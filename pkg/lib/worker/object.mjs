@@ -1,0 +1,105 @@
+import { openDriver } from "../open.mjs";
+import { respond } from "../serving.mjs";
+import { Alarm } from "./alarm.mjs";
+import { Pieces } from "./pieces.mjs";
+import { Subrequests } from "./subrequests.mjs";
+
+/** How long an object is kept that belongs to a session and not to a principal, after its last request. */
+const IDLE_MS = 24 * 3_600_000;
+
+/** How exactly its last request is remembered. */
+const USED_MS = 3_600_000;
+
+/**
+ * A Durable Object with a gateway in it, whose state is in its SQLite database. `worker.d.ts` has the words for its users.
+ *
+ * There is no timer in it but the object's alarm, so that whatever has to happen later happens although the object was
+ * evicted meanwhile.
+ */
+export class GatewayObject {
+  /** What differs from other hosts: as `Gateway.platform`. */
+  static platform = {};
+
+  #ctx;
+  #alarm;
+  #subrequests;
+  #driver;
+  #used;
+
+  constructor(ctx, env) {
+    this.#ctx = ctx;
+    const { storage } = ctx;
+    const pieces = new Pieces(storage.sql);
+    const alarm = (this.#alarm = new Alarm(storage));
+    this.#subrequests = new Subrequests({ wake: () => alarm.at("subrequests", Date.now(), () => {}) });
+    this.#driver = openDriver(
+      {
+        config: this.constructor.configure(env),
+        snapshot: pieces.all(),
+        host: {
+          fetch: (request) => this.#subrequests.fetch(request),
+          setTimer: (callback, ms) => this.#setTimer(callback, ms),
+        },
+        onSave: (key, texts) => this.#keep(pieces, key, texts),
+        onNotice: (notice) => this.constructor.onNotice(notice),
+        onDead: (message) => ctx.abort(message),
+      },
+      this.constructor.platform,
+    );
+    // A principal's object has a name. One of a session has none, and goes when nobody has asked it for long.
+    if (ctx.id.name === undefined) {
+      this.#used = storage.kv.get("used");
+      if (this.#used !== undefined) this.#expire();
+    }
+  }
+
+  /** @param {object} env @returns {object} the configuration of the gateway */
+  static configure() {
+    return {};
+  }
+
+  /** @param {object} notice */
+  static onNotice({ level, event, fields }) {
+    if (level !== "debug" && level !== "info") console.log(JSON.stringify({ level, event, ...fields }));
+  }
+
+  fetch(request) {
+    this.#subrequests.begin();
+    if (this.#ctx.id.name === undefined) this.#use();
+    return respond(this.#driver, request, () => new Error("a fault in Narrows ended this gateway"));
+  }
+
+  alarm() {
+    this.#subrequests.begin();
+    this.#alarm.ring();
+  }
+
+  #setTimer(callback, ms) {
+    const at = Date.now() + Number(ms);
+    this.#alarm.at("gateway", at, callback);
+    return () => this.#alarm.cancel("gateway", callback);
+  }
+
+  /** What the state stands on is kept, or the object ends: the runtime holds back what comes after until it is written. */
+  #keep(pieces, key, texts) {
+    try {
+      pieces.keep(key, texts);
+    } catch (error) {
+      this.#ctx.abort(`the state cannot be kept: ${error.message}`);
+    }
+  }
+
+  #use() {
+    const now = Date.now();
+    if (now - (this.#used ?? 0) < USED_MS) return;
+    this.#used = now;
+    this.#ctx.storage.kv.put("used", now);
+    this.#expire();
+  }
+
+  #expire() {
+    this.#alarm.at("expiry", this.#used + IDLE_MS + USED_MS, () => {
+      this.#ctx.storage.deleteAll().then(() => this.#ctx.abort("nobody asked for long"));
+    });
+  }
+}

@@ -1,0 +1,187 @@
+//! A gateway from the records of another one.
+
+use alloc::collections::BinaryHeap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::cell::Cell;
+
+use super::pieces;
+use super::{DEPTH, Record, RestoreError, agent};
+use crate::call::dispatch::{self, Ticket};
+use crate::call::{CallId, Caller};
+use crate::caller::CallerCard;
+use crate::config::Config;
+use crate::gateway::{Gateway, Genesis};
+use crate::history;
+use crate::inbox;
+use crate::incoming::sessions::HttpSession;
+use crate::io::{Level, PeerId};
+use crate::json::{self, Json, Raw};
+use crate::jsonrpc::Id;
+use crate::mcp::era::{Era, LEGACY_VERSIONS};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::session::Session;
+use crate::scope::Scope;
+use crate::tools::TOOLS;
+
+impl Gateway {
+    /// Continues from the pieces of a [`snapshot`](Self::snapshot), or from those that were
+    /// [saved](crate::io::Output::Save), in any order. Calls that were running are answered with an error that names
+    /// their task, so that nothing waits for ever; the host then closes peers that are gone.
+    ///
+    /// # Errors
+    /// A piece that is unreadable or of another version.
+    pub fn restore(genesis: Genesis, config: Config, pieces: &[String]) -> Result<Self, RestoreError> {
+        let mut gateway = Self::new(genesis, config);
+        gateway.trace.forget_birth();
+        let (records, kept) = pieces::read(pieces)?;
+        let faulty = Cell::new(false);
+        for text in in_order(&records) {
+            gateway.take_back(&Record::new(json::parse(text.as_str(), DEPTH).ok(), &faulty));
+            if faulty.get() {
+                return Err(RestoreError("a record of the snapshot is unreadable".to_string()));
+            }
+        }
+        gateway.route();
+        gateway.keep_from(kept);
+        Ok(gateway)
+    }
+
+    /// Takes up what a record says.
+    fn take_back(&mut self, record: &Record<'_, '_>) {
+        match record.text("kind").as_str() {
+            "counters" => {
+                self.ground.restore_counters(record.number("exchange"), record.number("call"));
+                self.incoming.restore_peers(record.number("peers"));
+            }
+            "peer" => self.restore_peer(record),
+            "http_session" => {
+                let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now));
+                self.incoming.session_of.insert(session.peer, name.clone());
+                self.incoming.sessions.insert(name, session);
+            }
+            "stream" => {
+                let session = self.incoming.sessions.get_mut(&record.text("session"));
+                record.found(session.map(|session| session.restore_stream(record)));
+            }
+            "event" => {
+                let (stream, number, wire) = (record.number("stream"), record.place("number"), record.text("wire"));
+                let session = self.incoming.sessions.get_mut(&record.text("session"));
+                let is_there = session.is_some_and(|session| session.restore_event(stream, number, wire));
+                record.found(is_there.then_some(()));
+            }
+            "agent" => agent::restore(record, &mut self.scopes, &self.ground),
+            "said" => {
+                let (number, entry) = (record.place("number"), history::Entry::read(&record.inner("entry")));
+                let agent = self.scope_of(record).registry.get_mut(&record.text("alias"));
+                record.found(agent.map(|agent| agent.history.restore(number, entry)));
+            }
+            "secret" => self.scope_of(record).secrets.add(&record.text("text")),
+            "card" => self.restore_card(record),
+            "caller" => {
+                let (name, card, metadata_key) = (record.text("name"), record.json("card"), record.text("metadata_key"));
+                self.scope_of(record).caller = Some(CallerCard { name, card, metadata_key });
+            }
+            "inbox" => {
+                let (number, entry) = (record.place("number"), inbox::Entry::read(record));
+                self.scope_of(record).inbox.restore(number, entry);
+            }
+            "call" => self.answer_lost(&read_call(record)),
+            _ => record.found(None),
+        }
+    }
+
+    /// The scope that a record names.
+    fn scope_of(&mut self, record: &Record<'_, '_>) -> &mut Scope {
+        self.scopes.get_or_default(record.text("scope").as_str())
+    }
+
+    /// A card whose time is up is as good as none.
+    fn restore_card(&mut self, record: &Record<'_, '_>) {
+        let limit = self.ground.config.limits.cards_by_url;
+        let card = agent::read_card(record, &self.ground).filter(|(_, card)| card.until > self.ground.now);
+        if let Some((url, card)) = card {
+            self.scope_of(record).cards.restore(&url, card, limit);
+        }
+    }
+
+    fn restore_peer(&mut self, record: &Record<'_, '_>) {
+        let mut session = Session::new(record.text("scope"));
+        let version = record.optional("version");
+        session.version = LEGACY_VERSIONS.into_iter().find(|known| version.as_deref() == Some(*known));
+        session.modern = record.boolean("modern");
+        session.log_level = record.optional("log_level").and_then(|name| Level::named(&name));
+        for id in record.list("listens") {
+            session.listen(&read_id(record, Some(id)));
+        }
+        self.scope_of(record);
+        self.peers.insert(PeerId(record.number("peer")), session);
+    }
+
+    /// Answers a call that was running, so that nothing waits for ever.
+    fn answer_lost(&mut self, lost: &LostCall) {
+        let Some(tool) = TOOLS.iter().find(|tool| tool.name == lost.tool) else { return };
+        let what = match &lost.task_id {
+            Some(task_id) => format!("task {task_id} may go on at the agent: read it with get_task"),
+            None => "whether the agent got the message is unknown".to_string(),
+        };
+        let mut error =
+            ToolError::new(Code::Unreachable, format!("the gateway was restarted while this call was running; {what}"));
+        if let Some(task_id) = &lost.task_id {
+            error = error.with("task_id", Json::string(task_id));
+        }
+        match &lost.ticket {
+            Some(ticket) => {
+                let at = self.ground.wall();
+                dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), ticket, Err(error), at);
+            }
+            None => self.answer(&lost.caller, tool, Err(error), self.ground.now),
+        }
+    }
+}
+
+/// A call that was running.
+struct LostCall {
+    caller: Caller,
+    scope: String,
+    tool: String,
+    task_id: Option<String>,
+    ticket: Option<Ticket>,
+}
+
+fn read_call(record: &Record<'_, '_>) -> LostCall {
+    let caller = Caller {
+        call: CallId(record.place("number")),
+        peer: PeerId(record.number("peer")),
+        request: read_id(record, record.value("request")),
+        era: if record.boolean("modern") { Era::Modern } else { Era::Legacy },
+        progress_token: None,
+        progress: 0,
+        log_level: None,
+    };
+    let ticket = record.optional("call_id").zip(record.optional("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
+    LostCall { caller, scope: record.text("scope"), tool: record.text("tool"), task_id: record.optional("task_id"), ticket }
+}
+
+fn read_id(record: &Record<'_, '_>, raw: Option<Raw<'_>>) -> Id {
+    record.found(raw.and_then(Id::read).map(Some)).unwrap_or_else(Id::none)
+}
+
+/// The records so that what stands on others comes after them, and what is numbered in the order of its numbers.
+fn in_order(records: &[Json]) -> impl Iterator<Item = &Json> {
+    let rank = |record: &Json| {
+        let ignored = Cell::new(false);
+        let record = Record::new(Some(record.raw()), &ignored);
+        let rank: u64 = match record.text("kind").as_str() {
+            // An agent's header fields are secrets too, which keep their numbers where they are known before.
+            "secret" => 0,
+            "said" | "inbox" | "card" | "stream" => 2,
+            "event" => 3,
+            "call" => 4,
+            _ => 1,
+        };
+        (rank, record.place("number"))
+    };
+    let order = records.iter().map(rank).zip(0_usize..).collect::<BinaryHeap<_>>().into_sorted_vec();
+    order.into_iter().filter_map(|(_, at)| records.get(at))
+}

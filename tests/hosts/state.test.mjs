@@ -1,0 +1,133 @@
+// What a command keeps in a directory, and takes up again.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { Gateway } from "../../pkg/node.mjs";
+import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
+import { State } from "../../pkg/node/state.mjs";
+import { Command } from "./process.mjs";
+
+function directory(t) {
+  const folder = mkdtempSync(join(tmpdir(), "narrows-state-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "state");
+}
+
+const mode = (path) => (statSync(path).mode & 0o777).toString(8);
+
+const piece = (key, text) => JSON.stringify({ narrows: 1, key, records: [{ text }] });
+
+test("a key is replaced as a whole, and goes with all that is below it", (t) => {
+  const folder = directory(t);
+  const state = new State(folder);
+  assert.deepEqual(state.pieces(), []);
+  state.keep("a", [piece("a", "1")]);
+  state.keep("a/b", [piece("a/b", "1"), piece("a/b", "2")]);
+  state.keep("ab", [piece("ab", "ü\u2028")]);
+  state.keep("a", [piece("a", "3")]);
+  writeFileSync(join(folder, `${"0".repeat(64)}.json.new`), "half of");
+  const kept = () => {
+    rmSync(join(folder, "lock"));
+    return new State(folder).pieces().sort();
+  };
+  assert.deepEqual(kept(), [piece("a", "3"), piece("a/b", "1"), piece("a/b", "2"), piece("ab", "ü\u2028")].sort());
+  state.keep("a", []);
+  assert.deepEqual(kept(), [piece("ab", "ü\u2028")]);
+  assert.deepEqual(readdirSync(folder).map((name) => mode(join(folder, name))), ["600", "600"]);
+  assert.equal(mode(folder), "700");
+});
+
+test("what is no state is not taken for one", (t) => {
+  const folder = directory(t);
+  new State(folder);
+  writeFileSync(join(folder, `${"0".repeat(64)}.json`), "not JSON\n");
+  rmSync(join(folder, "lock"));
+  assert.throws(() => new State(folder).pieces(), /no piece of a gateway's state/);
+  assert.throws(() => new State("/dev/null/state"), /cannot be kept in/);
+});
+
+test("over stdio, agents and conversations outlive the process", async (t) => {
+  const agent = new DemoAgent({ pace_ms: 1 });
+  t.after(() => agent.close());
+  const [folder, url] = [directory(t), await agent.listen()];
+  const first = new Command(t, ["--state", folder]);
+  await first.initialize();
+  await first.call(1, "connect_agent", { alias: "bistro", agent_url: url, headers: { "X-Key": "a-secret-of-mine" } });
+  const asked = await first.call(2, "send_message", { agent: "bistro", message: "a table please" });
+  const second = new Command(t, ["--state", folder]);
+  assert.equal(await second.exit(), 2);
+  assert.match(second.stderr, /in use by process/);
+  first.child.kill("SIGKILL");
+  await first.exit();
+  const names = readdirSync(folder).filter((name) => name !== "lock");
+  assert.ok(names.length > 3 && names.every((name) => mode(join(folder, name)) === "600"));
+  assert.ok(names.some((name) => readFileSync(join(folder, name), "utf8").includes("a-secret-of-mine")));
+
+  const third = new Command(t, ["--state", folder]);
+  await third.initialize();
+  const { structuredContent } = await third.call(1, "get_history", { agent: "bistro" });
+  assert.deepEqual(structuredContent.entries.map(({ sent }) => sent), ["a table please"]);
+  const again = await third.call(2, "send_message", { agent: "bistro", message: "and a window seat" });
+  const context = ({ structuredContent: { task, message } }) => (task ?? message).contextId;
+  assert.equal(context(again), context(asked));
+  third.leave();
+  assert.equal(await third.exit(), 0);
+  assert.ok(!readdirSync(folder).includes("lock"));
+});
+
+test("over HTTP, a session outlives the process", async (t) => {
+  const folder = directory(t);
+  const start = async () => {
+    const command = new Command(t, ["serve", "--port", "0", "--state", folder]);
+    const [url] = await command.until(() => /http:\S+(?=\n)/.exec(command.stdout));
+    return { command, url };
+  };
+  const post = (url, message, headers) =>
+    fetch(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
+    });
+  const first = await start();
+  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const begun = await post(first.url, { method: "initialize", params: hello });
+  const session = { "Mcp-Session-Id": begun.headers.get("mcp-session-id") };
+  const card = { name: "create_caller_card", arguments: { name: "me", description: "it is me" } };
+  assert.equal((await post(first.url, { method: "tools/call", params: card }, session)).status, 200);
+  first.command.child.kill("SIGKILL");
+  await first.command.exit();
+  const second = await start();
+  const answer = await post(second.url, { method: "tools/call", params: { name: "view_caller_card" } }, session);
+  assert.match(await answer.text(), /it is me/);
+  assert.equal((await fetch(second.url, { method: "DELETE", headers: session })).status, 204);
+  second.command.child.kill("SIGTERM");
+  assert.equal(await second.command.exit(), 0);
+  const third = await start();
+  assert.equal((await post(third.url, { method: "tools/list" }, session)).status, 404);
+});
+
+test("what a program is told to keep is a snapshot to go on from", async (t) => {
+  const agent = new DemoAgent({ pace_ms: 1 });
+  t.after(() => agent.close());
+  const kept = new Map();
+  const onSave = (key, pieces) => {
+    if (pieces.length > 0) kept.set(key, pieces);
+    else for (const known of [...kept.keys()]) if (known === key || known.startsWith(`${key}/`)) kept.delete(known);
+  };
+  const first = await Gateway.open({ onSave });
+  await first.connect({ alias: "bistro", agent_url: await agent.listen() });
+  await first.connect({ alias: "other", agent_url: agent.url });
+  await first.send({ agent: "bistro", message: "a table please" });
+  await first.send({ agent: "other", message: "for two" });
+  await first.disconnect({ alias: "other" });
+  first.dispose();
+  assert.ok(![...kept.keys()].some((key) => key.includes("other")), "nothing is kept of what is gone");
+  const second = await Gateway.open({ onSave, snapshot: [...kept.values()].flat() });
+  const { structured } = await second.agents();
+  assert.deepEqual(structured.agents.map(({ alias }) => alias), ["bistro"]);
+  assert.equal((await second.history({ agent: "bistro" })).structured.entries.length, 1);
+  second.dispose();
+});
