@@ -87,6 +87,17 @@ test("breaking things", async (t) => {
     await page.getByRole("button", { name: "Heal everything" }).click();
   });
 
+  await t.test("an experiment that is left by starting again says so", async () => {
+    const item = page.locator(".experiments li", { hasText: "Cut a stream" });
+    await page.getByRole("button", { name: "1×", exact: true }).click();
+    await item.getByRole("button").click();
+    await item.getByText("running").waitFor();
+    await page.getByRole("button", { name: "Start again" }).click();
+    await item.getByText("left off").waitFor();
+    await rest(page);
+    await hurry(page);
+  });
+
   await t.test("nonsense and silence are answers to the caller too", async () => {
     for (const [mode, code] of [["babbles", /protocol_error|agent_error|http_status/], ["fails", /http_status|agent_error/], ["silent", /timeout/]]) {
       await page.getByRole("group", { name: "clerk" }).getByLabel("The agent").selectOption(mode);

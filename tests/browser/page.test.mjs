@@ -190,7 +190,7 @@ test("the demo page", async (t) => {
     await bytes.locator("pre", { hasText: /^POST https:\/\/echo\.test\/\n[^{]*\n\n\{"jsonrpc":"2\.0",.*"Hello, narrows!"/s }).waitFor();
     await page.getByRole("button", { name: "As sent" }).press("Escape");
     assert.equal(await focused(), bar);
-    await page.keyboard.press(" ");
+    await page.keyboard.press("p");
     await page.getByRole("button", { name: "Play", exact: true }).waitFor();
   });
 

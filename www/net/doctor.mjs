@@ -153,7 +153,7 @@ class Visit {
       yield ok("reach", `${url.host} answers.`);
       yield failed("cors", "It answers, but does not let this page read the answer.", this.#corsFix("GET"));
     } else {
-      yield failed("reach", `Nothing answers at ${url.host}: ${error}.`, "Check that the agent runs, the host name and the port. With https, the certificate must be valid.");
+      yield failed("reach", `Nothing answers at ${url.host}: ${error}.`, "Check that the agent runs, the host name and the port. With https, the certificate must be valid. If this page is on the internet and the agent on your own machine, the browser asks you first, or refuses.");
     }
   }
 

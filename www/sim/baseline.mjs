@@ -22,7 +22,7 @@ export class Plain {
     const agent = this.#agents.get(args.agent);
     const exchange = (this.#exchanges += 1);
     this.#waiting.set(exchange, { id, chunks: [] });
-    const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: args.message }] };
+    const message = { messageId: crypto.randomUUID?.() ?? String(Math.random()), role: "ROLE_USER", parts: [{ text: args.message }] };
     const body = JSON.stringify({ jsonrpc: "2.0", id: exchange, method: "SendMessage", params: { message } });
     const headers = [["Content-Type", "application/json"], ["Accept", "application/json"], ["A2A-Version", "1.0"]];
     return JSON.stringify({ type: "fetch", exchange, method: "POST", url: agent.url, headers, body });

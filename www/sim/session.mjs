@@ -158,8 +158,10 @@ export class Session extends EventTarget {
     this.#changed();
   }
 
+  /** Ends it. Who waits for something in it is told. */
   dispose() {
     this.#live?.abortAll();
+    this.dispatchEvent(new Event("change"));
     this.#world.dispose();
   }
 

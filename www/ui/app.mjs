@@ -105,9 +105,10 @@ export class App {
     const { session } = this;
     return new Promise((resolve, reject) => {
       const check = () => {
-        if (!session.isPast && !holds()) return;
+        const over = session.isPast || session !== this.session;
+        if (!over && !holds()) return;
         session.removeEventListener("change", check);
-        if (session.isPast || session !== this.session) reject(new Error("left off"));
+        if (over) reject(new Error("left off"));
         else queueMicrotask(resolve);
       };
       session.addEventListener("change", check);
@@ -143,10 +144,11 @@ export class App {
   }
 
   startAgain() {
-    this.#home.dispose();
+    const before = this.#home;
     this.#home = this.#newSession();
     this.#announced.clear();
     this.#use(this.#home);
+    before.dispose();
   }
 
   /** Real time passes. @param {number} ms */
@@ -189,7 +191,7 @@ export class App {
     this.bytes.update(this.#thing());
     const { view } = this.#views.find(({ name }) => name === this.tabs.current);
     view.update();
-    for (const { name, element } of this.#views) element.inert = session.isReplay === true && (name === "play" || name === "break");
+    for (const { name, element } of this.#views) element.inert = session.isReplay === true && ["play", "break", "bring"].includes(name);
     this.notice.hidden = session.isReplay !== true;
     if (session.isReplay) write(this.notice, `You look at ${session.title}, a trace from a file. Play it, step through it, scrub. To go back, see Record.`);
     this.#announce();

@@ -31,8 +31,9 @@ export class TimelineView {
     this.#lane("client", h("div.label", {}, h("strong", {}, "Client"), h("span.about", {}, "Calls tools, speaks MCP.")));
     this.#lane("gateway", h("div.label", {}, h("strong", {}, "Gateway"), h("span.about", {}, "A tick: something in or out.")));
     const axis = h("div.lane.scale", {}, h("div.label"), this.#axis);
+    const keys = h("p.hint.keys", {}, "On a bar: arrow keys move, Enter shows its bytes, P plays and pauses, comma and full stop step.");
     this.hint = h("p.hint", { hidden: true }, "The agents' side of a gateway elsewhere cannot be seen from a page. Start it with --trace FILE, and open that file under Record.");
-    this.element = h("section.card.timeline", { "aria-label": "Timeline" }, this.#transport.element, h("div.scroll", {}, this.#holder, axis), this.#transport.scrubber, this.hint);
+    this.element = h("section.card.timeline", { "aria-label": "Timeline" }, this.#transport.element, h("div.scroll", {}, this.#holder, axis), this.#transport.scrubber, keys, this.hint);
   }
 
   get spans() {
@@ -141,7 +142,7 @@ export class TimelineView {
 
   #key(event) {
     if (event.target.dataset.span === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-    const acts = { " ": () => this.#transport.toggle(), ".": () => this.#app.session.stepOn(), ",": () => this.#app.session.stepBack() };
+    const acts = { p: () => this.#transport.toggle(), ".": () => this.#app.session.stepOn(), ",": () => this.#app.session.stepBack() };
     const to = this.#target(event.key, event.target);
     if (!to && !acts[event.key]) return;
     event.preventDefault();
