@@ -84,6 +84,26 @@ test("the demo page", async (t) => {
     await page.locator(".answer", { hasText: "You said: from JSON" }).waitFor();
   });
 
+  await t.test("whatever a person sends as a whole message, the page goes on", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    await page.getByRole("button", { name: "Whole message" }).click();
+    const texts = ["null", "[]", "[1]", "no json", '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"send_message","arguments":null}}', '{"jsonrpc":"2.0","id":77,"method":"tools/call","params":5}', '{"jsonrpc":"2.0","method":"notifications/cancelled"}', '{"jsonrpc":"2.0","id":{},"method":7}'];
+    for (const text of texts) {
+      await page.getByLabel("JSON", { exact: true }).fill(text);
+      await page.getByRole("button", { name: "Call the tool" }).click();
+      await rest(page);
+    }
+    await page.locator(".lanes .span[tabindex='0']").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "What it is made of" }).waitFor();
+    await example(page, "Say hello to echo");
+    await page.locator(".answer", { hasText: "You said: Hello" }).waitFor();
+    assert.deepEqual(page.complaints, []);
+  });
+
   await t.test("an agent asks back, and the answer goes on with its task", async (s) => {
     const page = await open(s);
     await rest(page);

@@ -73,6 +73,11 @@ test("recording", async (t) => {
     await page.getByRole("button", { name: "Replay and compare" }).click();
     await page.getByText(`Line ${at + 1} is not what this gateway says.`).waitFor();
     await picture(page, "replay-differs");
+    const strange = [lines[0], '{"now":1,"input":{"type":"frobnicate"}}', '{"output":{"type":"fetch","exchange":1,"method":"GET","url":"no url"}}', '{"now":2,"input":{"type":"head","exchange":1}}', '{"output":{"type":"message"}}'];
+    await send("strange.jsonl", strange.join("\n"));
+    await page.getByText(/You look at strange\.jsonl/).waitFor();
+    await page.locator(".lanes .span.moment").last().press("Enter");
+    await page.getByText("is not as a gateway writes it").first().waitFor();
     await send("novel.txt", "Call me Ishmael.");
     await page.getByText("novel.txt cannot be opened. Line 1 is not JSON, so this is no trace.").waitFor();
     assert.deepEqual(page.complaints, []);

@@ -68,7 +68,7 @@ function difference(wanted, got, last) {
 }
 
 /** An input of a trace. One that the gateway refused then is refused again. */
-function put(core, { now, input }) {
+export function put(core, { now, input }) {
   try {
     core.input(now, JSON.stringify(input));
   } catch (error) {

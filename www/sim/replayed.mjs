@@ -1,5 +1,5 @@
 import { Core } from "../core.mjs";
-import { replay } from "./record.mjs";
+import { put, replay } from "./record.mjs";
 
 const FRAME_MS = 100;
 
@@ -13,7 +13,7 @@ export class Replayed extends EventTarget {
   #lines;
   #at;
   #start;
-  #state = { at: -1, records: [] };
+  #state = { heard: -1, records: [] };
 
   /** @param {string} text @param {string} title @throws {Error} it is no trace */
   constructor(text, title) {
@@ -42,7 +42,8 @@ export class Replayed extends EventTarget {
 
   /** What the gateway knew at that moment: it is asked again, with all that it had been told until then. */
   get agents() {
-    if (this.#state.at !== this.#at) this.#state = { at: this.#at, records: this.#recall() };
+    const heard = this.known.filter(({ now, input }) => input && now <= this.#at).length;
+    if (this.#state.heard !== heard) this.#state = { heard, records: this.#recall() };
     return this.#state.records.filter(({ kind }) => kind === "agent").map((agent) => ({ ...agent, bucket: { ...agent.bucket, level: (agent.bucket?.nano_tokens ?? 0) / 1e9 } }));
   }
 
@@ -92,7 +93,7 @@ export class Replayed extends EventTarget {
       for (const line of lines) {
         if (!line.input || line.misuse) continue;
         if (line.now > this.#at) break;
-        core.input(line.now, JSON.stringify(line.input));
+        put(core, line);
         while (core.output() !== undefined);
       }
       return core.snapshot({ secrets: false }).flatMap((piece) => JSON.parse(piece).records ?? []);

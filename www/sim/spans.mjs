@@ -28,6 +28,11 @@ const PURPOSES = {
   "tasks/cancel": "cancel the task",
 };
 
+/** Where a URL leads, also where it is none: traces from files may hold anything. */
+export function originOf(url) {
+  return URL.canParse(url) ? new URL(url).origin : "nowhere";
+}
+
 /** The words for what a fetch is for. @param {{ method: string, url: string, body?: string }} fetch */
 export function purpose({ method, url, body }) {
   if (method === "GET") return /agent(-card)?\.json$/.test(url) ? "read the card" : "GET";
@@ -61,7 +66,7 @@ export class Timeline {
     if (message?.method === "notifications/cancelled") {
       this.#end(`c${message.params?.requestId}`, record, "stopped");
     } else if (message?.method !== undefined && message.id !== undefined) {
-      const label = message.method === "tools/call" ? String(message.params?.name) : message.method;
+      const label = message.method === "tools/call" ? String(message.params?.name) : String(message.method);
       this.#begin({ id: `c${message.id}`, lane: "client", kind: "call", label }, record);
     }
   }
@@ -80,13 +85,13 @@ export class Timeline {
 
   #output(record, output) {
     if (output.type === "fetch") {
-      const lane = new URL(output.url).origin;
+      const lane = originOf(output.url);
       if (!this.origins.includes(lane)) this.origins.push(lane);
       this.#begin({ id: `x${output.exchange}`, lane, kind: "exchange", label: purpose(output) }, record);
     } else if (output.type === "abort") this.#end(`x${output.exchange}`, record, "stopped");
     else if (output.type === "message") {
       const message = readJson(output.text);
-      if (message?.method === "notifications/progress") this.#mark(`c${message.params.progressToken}`, record, "progress");
+      if (message?.method === "notifications/progress") this.#mark(`c${message.params?.progressToken}`, record, "progress");
       else if (message?.id !== undefined && message.method === undefined) {
         this.#end(`c${message.id}`, record, message.error || message.result?.isError ? "failed" : "ok");
       }

@@ -1,4 +1,4 @@
-import { purpose, readJson } from "./spans.mjs";
+import { originOf, purpose, readJson } from "./spans.mjs";
 
 /** Sentences for what the gateway asks an agent for. */
 const ASKS = {
@@ -50,7 +50,8 @@ export class Story {
 
   #said(now, message) {
     if (message?.method === "tools/call") {
-      const { name, arguments: args = {} } = message.params ?? {};
+      const name = String(message.params?.name);
+      const args = Object(message.params?.arguments);
       const to = args.agent ?? args.alias ?? args.aliases?.join?.(", ");
       this.#calls.set(message.id, name);
       this.#tell(now, `The client calls ${name}${to ? ` for ${to}` : ""}.`, "plain", `c${message.id}`);
@@ -61,7 +62,7 @@ export class Story {
   }
 
   #asked(now, fetch) {
-    const name = this.#nameOf(new URL(fetch.url).origin);
+    const name = this.#nameOf(originOf(fetch.url));
     const what = purpose(fetch);
     this.#exchanges.set(fetch.exchange, name);
     this.#tell(now, ASKS[what]?.(name) ?? `The gateway makes a request to ${name}.`, "plain", `x${fetch.exchange}`);

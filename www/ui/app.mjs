@@ -16,8 +16,8 @@ import { Tabs } from "./tabs.mjs";
 import { TimelineView } from "./timeline.mjs";
 import { TroubleView } from "./token.mjs";
 
-/** Between two frames where less motion is wanted. */
-const CALM_MS = 250;
+/** How long changes are gathered before they are drawn where less motion is wanted. */
+const CALM_MS = 50;
 
 /** The page: one session, and the views of it. */
 export class App {
@@ -27,8 +27,7 @@ export class App {
   #home;
   #agent;
   #views;
-  #frame;
-  #last = 0;
+  #cancelFrame;
   #announced = new Set();
   #status = h("p.hidden", { role: "status" });
 
@@ -61,7 +60,14 @@ export class App {
 
   /** Draws everything at the next frame. */
   redraw() {
-    this.#frame ??= lessMotion.matches ? setTimeout((now) => this.#draw(now), this.#last === 0 ? 0 : CALM_MS / 5) : requestAnimationFrame(() => this.#draw());
+    if (this.#cancelFrame) return;
+    if (lessMotion.matches) {
+      const timer = setTimeout(() => this.#draw(), CALM_MS);
+      this.#cancelFrame = () => clearTimeout(timer);
+    } else {
+      const frame = requestAnimationFrame(() => this.#draw());
+      this.#cancelFrame = () => cancelAnimationFrame(frame);
+    }
   }
 
   /** Looks at a bar, or at none. @param {string | undefined} id */
@@ -124,7 +130,7 @@ export class App {
   /** What an agent is called. @param {string} origin */
   nameOf(origin) {
     const known = this.session?.agents.find(({ url }) => new URL(url).origin === origin)?.alias;
-    return known ?? this.cast.find((agent) => agent.origin === origin)?.alias ?? new URL(origin).host;
+    return known ?? this.cast.find((agent) => agent.origin === origin)?.alias ?? origin.replace(/^https?:\/\//, "");
   }
 
   /** Where an agent lives. @param {string} alias */
@@ -176,12 +182,8 @@ export class App {
   }
 
   #draw() {
-    if (this.#frame !== undefined) {
-      cancelAnimationFrame(this.#frame);
-      clearTimeout(this.#frame);
-    }
-    this.#frame = undefined;
-    this.#last = performance.now();
+    this.#cancelFrame?.();
+    this.#cancelFrame = undefined;
     const { session } = this;
     this.timeline.update();
     this.story.update();

@@ -1,3 +1,4 @@
+import { originOf } from "../sim/spans.mjs";
 import { attribute, h } from "./dom.mjs";
 import { byteLength, decoded, moment, readable, size } from "./format.mjs";
 
@@ -48,7 +49,7 @@ export class BytesView {
   }
 
   #record(record) {
-    const { who, what, text } = describe(record, this.#app);
+    const { who, what, text } = described(record, this.#app);
     const shown = this.#form === "Readable" && text !== undefined ? spaced(text) : text;
     const facts = [record.now === undefined ? undefined : moment(record.now), text === undefined ? undefined : size(byteLength(text))].filter(Boolean).join(" · ");
     const item = h("li", {}, h("p", {}, h("span.who", {}, who), " ", what, " ", h("span.facts", {}, facts)));
@@ -72,6 +73,15 @@ function spaced(text) {
   return text.split("\n").map((line) => (line.startsWith("data: {") ? `data: ${readable(line.slice(6))}` : line[0] === "{" ? readable(line) : line)).join("\n");
 }
 
+/** The same, also where a trace from a file holds something else than a gateway would write. */
+function described(record, app) {
+  try {
+    return describe(record, app);
+  } catch {
+    return { who: "", what: "is not as a gateway writes it", text: JSON.stringify(record) };
+  }
+}
+
 /** Who says what in a record. */
 function describe({ input, output, note, timeout, raw }, app) {
   if (raw !== undefined) return { who: "", what: "", text: JSON.stringify(raw) };
@@ -82,7 +92,7 @@ function describe({ input, output, note, timeout, raw }, app) {
     case "message":
       return { who: "Gateway → client", what: "MCP", text: output.text };
     case "fetch": {
-      const name = app.nameOf(new URL(output.url).origin);
+      const name = app.nameOf(originOf(output.url));
       const head = [`${output.method} ${output.url}`, ...output.headers.map(([key, value]) => `${key}: ${value}`)].join("\n");
       return { who: `Gateway → ${name}`, what: `exchange ${output.exchange}`, text: output.body ? `${head}\n\n${output.body}` : head };
     }

@@ -112,7 +112,7 @@ function pre(text) {
 }
 
 function summary({ arguments: args }) {
-  return args.agent ?? args.alias ?? args.aliases?.join?.(", ") ?? "";
+  return String(args.agent ?? args.alias ?? args.aliases?.join?.(", ") ?? "");
 }
 
 /** The state of the task that a call returned, such as `input-required`. */

@@ -25,9 +25,9 @@ export class TimelineView {
   constructor(app) {
     this.#app = app;
     this.#transport = new Transport(app);
-    const out = h("button", { type: "button", title: "Show more time", onclick: () => this.#zoomBy(1) }, "Zoom out");
-    const into = h("button", { type: "button", title: "Show less time", onclick: () => this.#zoomBy(-1) }, "Zoom in");
-    this.#transport.element.append(h("div.group.zoom", {}, out, into));
+    const out = h("button", { type: "button", title: "Show more time", "aria-label": "Zoom out", onclick: () => this.#zoomBy(1) }, "−");
+    const into = h("button", { type: "button", title: "Show less time", "aria-label": "Zoom in", onclick: () => this.#zoomBy(-1) }, "+");
+    this.#transport.element.append(h("div.group.zoom", { role: "group", "aria-label": "Zoom" }, out, into));
     this.#lane("client", h("div.label", {}, h("strong", {}, "Client"), h("span.about", {}, "Calls tools, speaks MCP.")));
     this.#lane("gateway", h("div.label", {}, h("strong", {}, "Gateway"), h("span.about", {}, "A tick: something in or out.")));
     const axis = h("div.lane.scale", {}, h("div.label"), this.#axis);
