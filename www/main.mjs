@@ -8,7 +8,15 @@ const stage = document.querySelector("main");
 
 start().catch((error) => {
   const words = `The gateway could not be started: ${error.message}`;
-  stage.replaceChildren(h("section.card.trouble", { role: "alert" }, h("h2", {}, "This did not work"), h("p", {}, words), h("p", {}, "A browser that is up to date is needed, and the folder pkg beside this page.")));
+  stage.replaceChildren(
+    h(
+      "section.card.trouble",
+      { role: "alert" },
+      h("h2", {}, "This did not work"),
+      h("p", {}, words),
+      h("p", {}, "A browser that is up to date is needed, and the folder pkg beside this page."),
+    ),
+  );
   stage.removeAttribute("aria-busy");
 });
 
@@ -22,8 +30,12 @@ async function start() {
   stage.removeAttribute("aria-busy");
   document.querySelector(".actions").append(app.restart);
   const where = document.querySelector(".where");
-  where.textContent = gateway ? `Attached to the gateway at ${gateway.host}` : "Runs in this page. Nothing leaves it until you connect an agent of your own.";
-  if (gateway) document.querySelector("#below").textContent = "Below is the gateway that serves this page: call its tools, connect agents to it, read what passes.";
+  where.textContent = gateway
+    ? `Attached to the gateway at ${gateway.host}`
+    : "Runs in this page. Nothing leaves it until you connect an agent of your own.";
+  if (gateway)
+    document.querySelector("#below").textContent =
+      "Below is the gateway that serves this page: call its tools, connect agents to it, read what passes.";
   shape.shown_ms = performance.now();
   globalThis.narrows = app;
   pass(app);

@@ -34,7 +34,9 @@ export async function startAgent(t, { cors = "all", redirect, token, openCard = 
     const let_in = token === undefined || request.headers.authorization === `Bearer ${token}` || (isCard && openCard);
     if (!let_in) return say(401, "who are you?", { "www-authenticate": "Bearer", "access-control-expose-headers": "WWW-Authenticate" });
     if (isCard) {
-      const found = request.url.endsWith("agent-card.json") ? card({ ...agent.card, supportedInterfaces: [{ ...agent.card.supportedInterfaces[0], url }] }) : undefined;
+      const found = request.url.endsWith("agent-card.json")
+        ? card({ ...agent.card, supportedInterfaces: [{ ...agent.card.supportedInterfaces[0], url }] })
+        : undefined;
       return found ? say(200, JSON.stringify(found), { "content-type": "application/json" }) : say(404, "not found");
     }
     return pass(request, response, agent.url, headers);

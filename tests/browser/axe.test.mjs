@@ -14,7 +14,13 @@ async function faults(page) {
   await page.evaluate(axe);
   return page.evaluate(async (values) => {
     const { violations } = await globalThis.axe.run(document, { runOnly: { type: "tag", values } });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 4).map(({ target, failureSummary }) => `${target} (${failureSummary})`).join("; ")}`);
+    return violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 4)
+          .map(({ target, failureSummary }) => `${target} (${failureSummary})`)
+          .join("; ")}`,
+    );
   }, TAGS);
 }
 
@@ -22,7 +28,10 @@ test("axe finds nothing", async (t) => {
   const browser = await launch(t);
   const url = await servedPage(t);
   for (const colorScheme of ["light", "dark"]) {
-    for (const [device, viewport] of [["desk", { width: 1360, height: 900 }], ["phone", { width: 390, height: 844 }]]) {
+    for (const [device, viewport] of [
+      ["desk", { width: 1360, height: 900 }],
+      ["phone", { width: 390, height: 844 }],
+    ]) {
       await t.test(`${colorScheme}, ${device}`, async (s) => {
         const page = await openPage(s, browser, url, { colorScheme, viewport, hasTouch: device === "phone" });
         await rest(page);

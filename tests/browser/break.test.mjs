@@ -25,7 +25,10 @@ test("breaking things", async (t) => {
 
   await t.test("a stream that is cut is taken up again", async () => {
     const said = await attempt("Cut a stream", "send_message is answered: completed.");
-    assert.match(said, /cut in half[^]*writer drops the connection[^]*asks writer how the task stands[^]*takes up the stream of writer again[^]*answered: completed/);
+    assert.match(
+      said,
+      /cut in half[^]*writer drops the connection[^]*asks writer how the task stands[^]*takes up the stream of writer again[^]*answered: completed/,
+    );
     await page.getByRole("tab", { name: "Play" }).click();
     const answer = await page.locator(".answer").first().textContent();
     assert.match(answer, /About a broken line: a narrows is a strait between two wide waters\. .*to keep things in order\./);
@@ -49,7 +52,9 @@ test("breaking things", async (t) => {
     const said = await attempt("Flood", "rate_limited");
     assert.ok(said.match(/failed with rate_limited/g).length >= 15, said);
     assert.match(said, /retry after \d+/);
-    await lane("echo").getByText(/5 of 5 sends left/).waitFor();
+    await lane("echo")
+      .getByText(/5 of 5 sends left/)
+      .waitFor();
   });
 
   await t.test("an answer without end is cut off at the limit", async () => {
@@ -67,7 +72,9 @@ test("breaking things", async (t) => {
 
   await t.test("an async send waits in the inbox until it is read", async () => {
     await attempt("Send without waiting", "read_inbox is answered.");
-    const states = await page.evaluate(() => [...narrows.session.calls.values()].at(-1).result.structuredContent.messages.map(({ state }) => state));
+    const states = await page.evaluate(() =>
+      [...narrows.session.calls.values()].at(-1).result.structuredContent.messages.map(({ state }) => state),
+    );
     assert.deepEqual(states, ["completed"]);
   });
 
@@ -99,7 +106,11 @@ test("breaking things", async (t) => {
   });
 
   await t.test("nonsense and silence are answers to the caller too", async () => {
-    for (const [mode, code] of [["babbles", /protocol_error|agent_error|http_status/], ["fails", /http_status|agent_error/], ["silent", /timeout/]]) {
+    for (const [mode, code] of [
+      ["babbles", /protocol_error|agent_error|http_status/],
+      ["fails", /http_status|agent_error/],
+      ["silent", /timeout/],
+    ]) {
       await page.getByRole("group", { name: "clerk" }).getByLabel("The agent").selectOption(mode);
       await page.evaluate((agent) => void narrows.call("send_message", { agent, message: "hello", poll_timeout_seconds: 5 }), "clerk");
       await rest(page);

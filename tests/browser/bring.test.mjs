@@ -57,6 +57,8 @@ test("bring your own", async (t) => {
     const { last, text } = await examine((await startAgent(t, { card: grpc })).url);
     assert.equal(last, "version failed");
     assert.match(text, /It offers GRPC 1\.0/);
+    const strange = () => ({ name: "Strange", url: 7, skills: null, supportedInterfaces: [null, 5], additionalInterfaces: "none" });
+    assert.equal((await examine((await startAgent(t, { card: strange })).url)).last, "version failed");
     const future = (card) => ({ ...card, supportedInterfaces: [{ ...card.supportedInterfaces[0], protocolVersion: "2.0" }] });
     assert.equal((await examine((await startAgent(t, { card: future })).url)).last, "version failed");
   });
@@ -72,6 +74,26 @@ test("bring your own", async (t) => {
     assert.equal((await examine(strict.url, "Authorization: Bearer t-0123456789")).last, "endpoint ok");
   });
 
+  await t.test("a credential goes to its agent and into no trace, which replays all the same", async () => {
+    const strict = await startAgent(t, { token: "t-0123456789" });
+    await examine(strict.url, "Authorization: Bearer t-0123456789");
+    await page.getByLabel("What to call it here").fill("strict");
+    await page.getByRole("button", { name: "Connect it" }).click();
+    await page.locator(".answer", { hasText: "Connected 'strict'" }).waitFor();
+    await page.getByLabel("message", { exact: true }).fill("menu");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    await page.locator(".answer", { hasText: "plum tart" }).waitFor();
+    await rest(page);
+    const trace = await page.evaluate(() => narrows.session.trace.lines.join("\n"));
+    assert.ok(trace.includes("Bearer secret:1") && !trace.includes("t-0123456789"));
+    await page.getByRole("tab", { name: "Record" }).click();
+    await page.getByRole("button", { name: "Replay and compare" }).click();
+    await page.getByText(/said the same, byte for byte/).waitFor();
+    assert.ok(!(await page.locator("body").textContent()).includes("t-0123456789"));
+    await page.getByRole("tab", { name: "Bring your own" }).click();
+    await page.getByLabel("What to call it here").fill("mine");
+  });
+
   await t.test("headers that a browser drops", async () => {
     const { steps, all } = await examine((await startAgent(t)).url, "Cookie: a=b\nUser-Agent: me");
     assert.ok(steps.includes("headers warning"));
@@ -82,7 +104,10 @@ test("bring your own", async (t) => {
   await t.test("a sound agent is connected and answers; scrubbing back leaves it be", async () => {
     const agent = await startAgent(t);
     const { steps } = await examine(agent.url);
-    assert.ok(steps.every((step) => step.endsWith(" ok")), steps.join());
+    assert.ok(
+      steps.every((step) => step.endsWith(" ok")),
+      steps.join(),
+    );
     await picture(page, "doctor-fine");
     await page.getByRole("button", { name: "Connect it" }).click();
     await page.locator(".answer", { hasText: "Connected 'mine'" }).waitFor();

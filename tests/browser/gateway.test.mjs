@@ -18,16 +18,29 @@ test("the page entry in Chromium", async (t) => {
       const tools = await gateway.tools();
       const connected = await gateway.connect({ alias: "bistro", agent_url: url });
       const progress = [];
-      const menu = await gateway.send({ agent: "bistro", message: "What is for dinner?" }, { onProgress: ({ message }) => progress.push(message) });
+      const menu = await gateway.send(
+        { agent: "bistro", message: "What is for dinner?" },
+        { onProgress: ({ message }) => progress.push(message) },
+      );
       const asked = await gateway.send({ agent: "bistro", message: "Book a table." });
       const booked = await gateway.send({ agent: "bistro", message: "Four, at eight." });
       gateway.dispose();
-      return { tools: tools.length, streaming: connected.structured.card.streaming, menu: menu.text, asked: asked.structured.task.status.state, booked: booked.text, progress };
+      return {
+        tools: tools.length,
+        streaming: connected.structured.card.streaming,
+        menu: menu.text,
+        asked: asked.structured.task.status.state,
+        booked: booked.text,
+        progress,
+      };
     }, agent.url);
     assert.deepEqual([seen.tools, seen.streaming, seen.asked], [17, true, "TASK_STATE_INPUT_REQUIRED"]);
     assert.match(seen.menu, /Tonight there is leek and potato soup, mushroom risotto and a plum tart\./);
     assert.match(seen.booked, /A table is booked: Four, at eight\./);
-    assert.ok(seen.progress.some((text) => text.includes("mushroom risotto")), seen.progress.join("\n"));
+    assert.ok(
+      seen.progress.some((text) => text.includes("mushroom risotto")),
+      seen.progress.join("\n"),
+    );
   });
 
   await t.test("a call that is given up cancels the task at the agent, and only that", async () => {
@@ -39,10 +52,16 @@ test("the page entry in Chromium", async (t) => {
       const giveUp = new AbortController();
       let reports = 0;
       const onProgress = () => (reports += 1) === 3 && giveUp.abort(new Error("no longer hungry"));
-      return banquet.send({ agent: "bistro", message: "Plan a banquet." }, { signal: giveUp.signal, onProgress }).catch((error) => error.message);
+      return banquet
+        .send({ agent: "bistro", message: "Plan a banquet." }, { signal: giveUp.signal, onProgress })
+        .catch((error) => error.message);
     }, agent.url);
     assert.equal(reason, "no longer hungry");
-    const asked = () => agent.requests.slice(before).filter(({ body }) => body).map(({ body }) => JSON.parse(body).method);
+    const asked = () =>
+      agent.requests
+        .slice(before)
+        .filter(({ body }) => body)
+        .map(({ body }) => JSON.parse(body).method);
     while (asked().length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     assert.deepEqual(asked(), ["SendStreamingMessage", "CancelTask"]);
     const { id } = JSON.parse(agent.requests.at(-1).body).params;
@@ -57,15 +76,23 @@ test("the page entry in Chromium", async (t) => {
   await t.test("what the browser cannot reach, read or follow is an error with its code", async () => {
     const closed = await startAgent(t, { cors: "none" });
     const moved = await startAgent(t, { redirect: agent.url });
-    const codes = await page.evaluate(async (urls) => {
-      const { Gateway, GatewayError } = await import("/pkg/web.mjs");
-      const gateway = await Gateway.open();
-      const found = [];
-      for (const agent of urls) found.push(await gateway.send({ agent, message: "hello" }).catch((error) => [error instanceof GatewayError, error.code]));
-      gateway.dispose();
-      return found;
-    }, ["http://127.0.0.1:9/", closed.url, moved.url]);
-    assert.deepEqual(codes, [[true, "unreachable"], [true, "unreachable"], [true, "http_status"]]);
+    const codes = await page.evaluate(
+      async (urls) => {
+        const { Gateway, GatewayError } = await import("/pkg/web.mjs");
+        const gateway = await Gateway.open();
+        const found = [];
+        for (const agent of urls)
+          found.push(await gateway.send({ agent, message: "hello" }).catch((error) => [error instanceof GatewayError, error.code]));
+        gateway.dispose();
+        return found;
+      },
+      ["http://127.0.0.1:9/", closed.url, moved.url],
+    );
+    assert.deepEqual(codes, [
+      [true, "unreachable"],
+      [true, "unreachable"],
+      [true, "http_status"],
+    ]);
   });
 
   await t.test("two instances share nothing, a disposed one included", async () => {
@@ -127,8 +154,13 @@ test("the page entry in Chromium", async (t) => {
       });
       const waiting = new Map();
       port.onmessage = ({ data }) => waiting.get(data.id)?.(data.result ?? data.error);
-      const ask = (id, method, params) => new Promise((resolve) => waiting.set(id, resolve) && port.postMessage({ jsonrpc: "2.0", id, method, params }));
-      const hello = await ask(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } });
+      const ask = (id, method, params) =>
+        new Promise((resolve) => waiting.set(id, resolve) && port.postMessage({ jsonrpc: "2.0", id, method, params }));
+      const hello = await ask(1, "initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "t", version: "1" },
+      });
       port.postMessage({ jsonrpc: "2.0", method: "notifications/initialized" });
       const menu = await ask(2, "tools/call", { name: "send_message", arguments: { agent: url, message: "menu" } });
       worker.terminate();

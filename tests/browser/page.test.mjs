@@ -88,7 +88,16 @@ test("the demo page", async (t) => {
     const page = await open(s);
     await rest(page);
     await page.getByRole("button", { name: "Whole message" }).click();
-    const texts = ["null", "[]", "[1]", "no json", '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"send_message","arguments":null}}', '{"jsonrpc":"2.0","id":77,"method":"tools/call","params":5}', '{"jsonrpc":"2.0","method":"notifications/cancelled"}', '{"jsonrpc":"2.0","id":{},"method":7}'];
+    const texts = [
+      "null",
+      "[]",
+      "[1]",
+      "no json",
+      '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"send_message","arguments":null}}',
+      '{"jsonrpc":"2.0","id":77,"method":"tools/call","params":5}',
+      '{"jsonrpc":"2.0","method":"notifications/cancelled"}',
+      '{"jsonrpc":"2.0","id":{},"method":7}',
+    ];
     for (const text of texts) {
       await page.getByLabel("JSON", { exact: true }).fill(text);
       await page.getByRole("button", { name: "Call the tool" }).click();
@@ -116,7 +125,10 @@ test("the demo page", async (t) => {
     await page.getByLabel("Your answer").press("Enter");
     await page.locator(".answer", { hasText: "Booked: four, at eight" }).waitFor();
     const told = await story(page);
-    assert.ok(told.some((line) => /waits \d\.\d\d s before it asks again/.test(line)), told.join("\n"));
+    assert.ok(
+      told.some((line) => /waits \d\.\d\d s before it asks again/.test(line)),
+      told.join("\n"),
+    );
   });
 
   await t.test("a broadcast is a race with every agent in it", async (s) => {
@@ -276,7 +288,10 @@ test("the demo page", async (t) => {
     const page = await context.newPage();
     await page.route("**/*.wasm", (route) => route.fulfill({ status: 404 }));
     await page.goto(url);
-    await page.getByRole("alert").filter({ hasText: "could not be started: The WebAssembly module was answered with status 404" }).waitFor();
+    await page
+      .getByRole("alert")
+      .filter({ hasText: "could not be started: The WebAssembly module was answered with status 404" })
+      .waitFor();
     await picture(page, "failed");
   });
 });

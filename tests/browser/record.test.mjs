@@ -43,7 +43,11 @@ test("recording", async (t) => {
     symlinkSync(join(root, "pkg"), join(folder, "node_modules/narrows"));
     writeFileSync(join(folder, "good.test.mjs"), text);
     writeFileSync(join(folder, "bad.test.mjs"), text.replace("You said", "You sang"));
-    const run = (name) => execFileSync(process.execPath, ["--test", "--test-reporter=tap", join(folder, name)], { encoding: "utf8", env: { ...process.env, NODE_TEST_CONTEXT: undefined } });
+    const run = (name) =>
+      execFileSync(process.execPath, ["--test", "--test-reporter=tap", join(folder, name)], {
+        encoding: "utf8",
+        env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      });
     assert.match(run("good.test.mjs"), /# pass 1/);
     assert.throws(() => run("bad.test.mjs"));
   });
@@ -66,14 +70,23 @@ test("recording", async (t) => {
   await t.test("a changed line is found, and what is no trace is refused in words", async () => {
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     const at = lines.findIndex((line) => line.startsWith('{"output"'));
-    const changed = lines.with?.(at, lines[at].replace("protocolVersion", "protocolversion")) ?? lines.map((line, i) => (i === at ? line.replace("protocolVersion", "protocolversion") : line));
-    const send = (name, text) => page.getByLabel("Open a file").setInputFiles({ name, mimeType: "application/jsonl", buffer: Buffer.from(text) });
+    const changed =
+      lines.with?.(at, lines[at].replace("protocolVersion", "protocolversion")) ??
+      lines.map((line, i) => (i === at ? line.replace("protocolVersion", "protocolversion") : line));
+    const send = (name, text) =>
+      page.getByLabel("Open a file").setInputFiles({ name, mimeType: "application/jsonl", buffer: Buffer.from(text) });
     await send("changed.jsonl", changed.join("\n"));
     await page.getByText(/You look at changed\.jsonl/).waitFor();
     await page.getByRole("button", { name: "Replay and compare" }).click();
     await page.getByText(`Line ${at + 1} is not what this gateway says.`).waitFor();
     await picture(page, "replay-differs");
-    const strange = [lines[0], '{"now":1,"input":{"type":"frobnicate"}}', '{"output":{"type":"fetch","exchange":1,"method":"GET","url":"no url"}}', '{"now":2,"input":{"type":"head","exchange":1}}', '{"output":{"type":"message"}}'];
+    const strange = [
+      lines[0],
+      '{"now":1,"input":{"type":"frobnicate"}}',
+      '{"output":{"type":"fetch","exchange":1,"method":"GET","url":"no url"}}',
+      '{"now":2,"input":{"type":"head","exchange":1}}',
+      '{"output":{"type":"message"}}',
+    ];
     await send("strange.jsonl", strange.join("\n"));
     await page.getByText(/You look at strange\.jsonl/).waitFor();
     await page.locator(".lanes .span.moment").last().press("Enter");

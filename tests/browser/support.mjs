@@ -9,7 +9,13 @@ import { chromium } from "playwright-core";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html",
+  ".css": "text/css",
+  ".mjs": "text/javascript",
+  ".js": "text/javascript",
+  ".wasm": "application/wasm",
+};
 
 /** One Chromium for a file of tests. Root has no sandbox to offer. */
 export async function launch(t) {

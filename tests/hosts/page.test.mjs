@@ -22,7 +22,9 @@ async function page(t) {
 function statusOf(url, path) {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    request({ hostname, port, path }, (response) => resolve(response.resume().statusCode)).on("error", reject).end();
+    request({ hostname, port, path }, (response) => resolve(response.resume().statusCode))
+      .on("error", reject)
+      .end();
   });
 }
 
@@ -44,7 +46,10 @@ test("the page is served with all that its modules refer to", async (t) => {
     for (const [, reference] of references) await visit(new URL(reference, address).href);
   };
   for (const [, reference] of html.matchAll(/(?:src|href)="([^":]+)"/g)) await visit(new URL(reference, url).href);
-  assert.deepEqual([...seen].filter(([, status]) => status !== 200), []);
+  assert.deepEqual(
+    [...seen].filter(([, status]) => status !== 200),
+    [],
+  );
   assert.ok([...seen.keys()].some((address) => address.endsWith("/pkg/dist/narrows_bg.wasm")));
   const modules = readdirSync(join(root, "www"), { recursive: true }).filter((name) => name.endsWith(".mjs"));
   for (const name of modules) assert.ok(seen.has(`${url}${name.replaceAll("\\", "/")}`), `${name} is of no use to the page`);
@@ -52,7 +57,14 @@ test("the page is served with all that its modules refer to", async (t) => {
   const head = await fetch(url, { method: "HEAD" });
   assert.deepEqual([head.status, await head.text()], [200, ""]);
   assert.equal((await fetch(url, { method: "POST" })).status, 404);
-  for (const path of ["/pkg/cli.js", "/pkg/package.json", "/pkg/node/host.mjs", "/../pkg/package.json", "/pkg/%2e%2e/README.md", "//etc/passwd"]) {
+  for (const path of [
+    "/pkg/cli.js",
+    "/pkg/package.json",
+    "/pkg/node/host.mjs",
+    "/../pkg/package.json",
+    "/pkg/%2e%2e/README.md",
+    "//etc/passwd",
+  ]) {
     assert.equal(await statusOf(url, path), 404, path);
   }
   command.child.kill("SIGTERM");
@@ -79,12 +91,17 @@ test("a gateway serves the page attached to itself", async (t) => {
 test("the packed package has the page in it, and leaves no copy behind", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "narrows-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: join(root, "pkg"), env: { ...process.env, npm_config_ignore_scripts: "false" } });
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
+    cwd: join(root, "pkg"),
+    env: { ...process.env, npm_config_ignore_scripts: "false" },
+  });
   assert.equal(existsSync(join(root, "pkg/www")), false);
   const [archive] = readdirSync(folder);
   execFileSync("tar", ["-xzf", archive], { cwd: folder });
   assert.equal(readFileSync(join(folder, "package/www/index.html"), "utf8"), readFileSync(join(root, "www/index.html"), "utf8"));
-  const child = spawn(process.execPath, [join(folder, "package/cli.js"), "page", "--no-open", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [join(folder, "package/cli.js"), "page", "--no-open", "--port", "0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   t.after(() => child.kill());
   let text = "";
   for await (const piece of child.stdout.setEncoding("utf8")) {

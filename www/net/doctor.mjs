@@ -1,9 +1,8 @@
+import { cardPlaces, interfacesOf, isCard } from "./card.mjs";
+
 /** What a browser never sends for a page, or replaces by its own (Fetch standard, forbidden request-headers). */
 const DROPPED =
   /^(accept-(charset|encoding)|access-control-request-.*|connection|content-length|cookie2?|date|dnt|expect|host|keep-alive|origin|proxy-.*|referer|sec-.*|set-cookie|te|trailer|transfer-encoding|upgrade|user-agent|via)$/i;
-
-/** Where cards are looked for, in the gateway's own order. */
-const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
 const TIMEOUT_MS = 8000;
 const BINDINGS = { JSONRPC: "JSON-RPC", "HTTP+JSON": "HTTP+JSON" };
@@ -75,13 +74,21 @@ class Visit {
       return { finding: failed("address", "This is not a whole URL.", "Write it with its scheme, such as https://agent.example.com.") };
     }
     if (url.protocol !== "https:" && url.protocol !== "http:") {
-      return { finding: failed("address", `Agents are reached over http or https, not ${url.protocol}`, "Use the agent's http or https address.") };
+      return {
+        finding: failed("address", `Agents are reached over http or https, not ${url.protocol}`, "Use the agent's http or https address."),
+      };
     }
     if (url.username || url.password) {
       return { finding: failed("address", "The URL holds a name or a password.", "Take it out, and put the credential into a header.") };
     }
     if (this.#page.protocol === "https:" && url.protocol === "http:" && !isLocal(url.hostname)) {
-      return { finding: failed("address", "This page came over https, so the browser blocks plain http.", "Give the agent https, or open this page from your own machine: node pkg/cli.js page.") };
+      return {
+        finding: failed(
+          "address",
+          "This page came over https, so the browser blocks plain http.",
+          "Give the agent https, or open this page from your own machine: node pkg/cli.js page.",
+        ),
+      };
     }
     return { url, finding: ok("address", `${url.origin}, path ${url.pathname}`) };
   }
@@ -89,7 +96,11 @@ class Visit {
   headers() {
     if (this.dropped.length === 0) return ok("headers", this.#headers.length === 0 ? "None of your own." : "All of yours are sent.");
     const names = this.dropped.join(", ");
-    return warning("headers", `The browser will not send ${names}.`, "Only the browser may set it. Use another header, such as Authorization, or run the gateway in Node: node pkg/cli.js.");
+    return warning(
+      "headers",
+      `The browser will not send ${names}.`,
+      "Only the browser may set it. Use another header, such as Authorization, or run the gateway in Node: node pkg/cli.js.",
+    );
   }
 
   async *card(url) {
@@ -117,10 +128,18 @@ class Visit {
     }
     if (refused) {
       const asks = refused.headers.get("www-authenticate");
-      yield failed("auth", `It answers with status ${refused.status}${asks ? `: ${asks}` : ""}.`, "Put the credential into a header above, usually Authorization: Bearer and the token.");
+      yield failed(
+        "auth",
+        `It answers with status ${refused.status}${asks ? `: ${asks}` : ""}.`,
+        "Put the credential into a header above, usually Authorization: Bearer and the token.",
+      );
     } else {
       const tried = places.map(({ pathname }) => pathname).join(", ");
-      yield failed("card", `There is no agent card. Looked at ${tried}.`, "Check the path. An agent without a card can still be called: connect it, and the gateway speaks A2A 1.0 to this URL.");
+      yield failed(
+        "card",
+        `There is no agent card. Looked at ${tried}.`,
+        "Check the path. An agent without a card can still be called: connect it, and the gateway speaks A2A 1.0 to this URL.",
+      );
     }
   }
 
@@ -135,11 +154,23 @@ class Visit {
     if (error) {
       yield failed("endpoint", `${new URL(url).origin} does not let this page ask.`, this.#corsFix("POST"));
     } else if (response.type === "opaqueredirect") {
-      yield failed("endpoint", "It redirects what is sent to it, and a page cannot see where to.", "Put the final address into the agent's card.");
+      yield failed(
+        "endpoint",
+        "It redirects what is sent to it, and a page cannot see where to.",
+        "Put the final address into the agent's card.",
+      );
     } else if ([401, 403].includes(response.status)) {
-      yield failed("endpoint", `It reads its card to everybody but answers questions with status ${response.status}.`, "Put the credential into a header above, usually Authorization: Bearer and the token.");
+      yield failed(
+        "endpoint",
+        `It reads its card to everybody but answers questions with status ${response.status}.`,
+        "Put the credential into a header above, usually Authorization: Bearer and the token.",
+      );
     } else if (!rest && [404, 405].includes(response.status)) {
-      yield failed("endpoint", `The address in its card answers with status ${response.status}.`, `The card names ${url}: it should be where the agent takes messages.`);
+      yield failed(
+        "endpoint",
+        `The address in its card answers with status ${response.status}.`,
+        `The card names ${url}: it should be where the agent takes messages.`,
+      );
     } else if (response.status >= 500) {
       yield failed("endpoint", `It answers with status ${response.status}.`, "The agent itself has a fault: look into its log.");
     } else yield ok("endpoint", "It was asked for a task that it cannot know, and says so.");
@@ -153,7 +184,11 @@ class Visit {
       yield ok("reach", `${url.host} answers.`);
       yield failed("cors", "It answers, but does not let this page read the answer.", this.#corsFix("GET"));
     } else {
-      yield failed("reach", `Nothing answers at ${url.host}: ${error}.`, "Check that the agent runs, the host name and the port. With https, the certificate must be valid. If this page is on the internet and the agent on your own machine, the browser asks you first, or refuses.");
+      yield failed(
+        "reach",
+        `Nothing answers at ${url.host}: ${error}.`,
+        "Check that the agent runs, the host name and the port. With https, the certificate must be valid. If this page is on the internet and the agent on your own machine, the browser asks you first, or refuses.",
+      );
     }
   }
 
@@ -161,7 +196,11 @@ class Visit {
     const { response } = await this.#try(place, { redirect: "follow" });
     const to = response?.url ? new URL(response.url) : undefined;
     const end = to?.pathname.replace(/\/\.well-known\/agent(-card)?\.json$/, "");
-    return failed("redirect", to ? `It redirects to ${to.href}` : "It redirects, and the browser does not say where to.", to ? `Use that address: ${to.origin}${end}` : "Use the agent's final address.");
+    return failed(
+      "redirect",
+      to ? `It redirects to ${to.href}` : "It redirects, and the browser does not say where to.",
+      to ? `Use that address: ${to.origin}${end}` : "Use the agent's final address.",
+    );
   }
 
   async *#preflight(place) {
@@ -175,13 +214,21 @@ class Visit {
     const chosen = offers.find(({ binding, version }) => binding in BINDINGS && /^(0\.[23]|1)(\.|$)/.test(version));
     if (!chosen) {
       const what = offers.map(({ binding, version }) => `${binding} ${version}`).join(", ") || "nothing";
-      yield failed("version", `It offers ${what}.`, "Narrows speaks A2A 1.0 and 0.3 over JSON-RPC and HTTP+JSON. Add one of these to the agent.");
+      yield failed(
+        "version",
+        `It offers ${what}.`,
+        "Narrows speaks A2A 1.0 and 0.3 over JSON-RPC and HTTP+JSON. Add one of these to the agent.",
+      );
       return;
     }
     const elsewhere = new URL(chosen.url).origin !== url.origin && this.#headers.length > 0;
     const says = `A2A ${chosen.version} over ${BINDINGS[chosen.binding]}, at ${chosen.url}`;
     const finding = elsewhere
-      ? warning("version", `${says}. That is another origin, so your headers stay behind.`, "Register the agent at the origin where it takes messages.")
+      ? warning(
+          "version",
+          `${says}. That is another origin, so your headers stay behind.`,
+          "Register the agent at the origin where it takes messages.",
+        )
       : ok("version", says);
     yield { ...finding, interface: chosen };
   }
@@ -207,34 +254,19 @@ class Visit {
   async #try(url, init = {}) {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
-      const response = await this.#fetch(url, { redirect: "manual", credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", signal, ...init });
+      const response = await this.#fetch(url, {
+        redirect: "manual",
+        credentials: "omit",
+        cache: "no-store",
+        referrerPolicy: "no-referrer",
+        signal,
+        ...init,
+      });
       return { response };
     } catch (error) {
       return { error: error?.name === "TimeoutError" ? "no answer within 8 s" : "the browser could not connect" };
     }
   }
-}
-
-function cardPlaces(url) {
-  const base = url.pathname.replace(/\/$/, "");
-  const paths = [...CARD_PATHS.map((path) => base + path), ...CARD_PATHS, url.pathname + url.search];
-  return [...new Set(paths)].map((path) => new URL(path, url.origin));
-}
-
-/** The interfaces that a card offers, in its order: of 1.0, or of 0.3. */
-function interfacesOf(card, url) {
-  const given = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces : [];
-  const old = card.url === undefined ? [] : [{ url: card.url, protocolBinding: card.preferredTransport, protocolVersion: card.protocolVersion ?? "0.3" }];
-  const all = given.length > 0 ? given : [...old, ...(card.additionalInterfaces ?? []).map((more) => ({ ...more, protocolBinding: more.transport, protocolVersion: card.protocolVersion }))];
-  return all.filter((offer) => URL.canParse(offer?.url, url)).map((offer) => ({
-    url: new URL(offer.url, url).href,
-    binding: String(offer.protocolBinding ?? "JSONRPC").toUpperCase(),
-    version: String(offer.protocolVersion ?? "1.0"),
-  }));
-}
-
-function isCard(value) {
-  return typeof value === "object" && value !== null && ("skills" in value || "supportedInterfaces" in value || ("name" in value && "url" in value));
 }
 
 function isLocal(host) {

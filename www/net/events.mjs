@@ -14,7 +14,10 @@ export async function* eventData(body) {
     const events = text.split(/\r\n\r\n|\n\n|\r\r/);
     text = events.pop();
     for (const event of events) {
-      const data = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5).replace(/^ /, ""));
+      const data = event
+        .split(/\r\n|\n|\r/)
+        .filter((line) => line.startsWith("data:"))
+        .map((line) => line.slice(5).replace(/^ /, ""));
       if (data.length > 0) yield data.join("\n");
     }
     if (done) return;

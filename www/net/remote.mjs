@@ -101,7 +101,13 @@ export class RemoteSession extends EventTarget {
   }
 
   async #post(text) {
-    const response = await fetch(this.#endpoint, { method: "POST", headers: this.#headers(), body: text, credentials: "omit", cache: "no-store" });
+    const response = await fetch(this.#endpoint, {
+      method: "POST",
+      headers: this.#headers(),
+      body: text,
+      credentials: "omit",
+      cache: "no-store",
+    });
     this.#session = response.headers.get("mcp-session-id") ?? this.#session;
     const type = response.headers.get("content-type") ?? "";
     if (response.status === 401) this.#fail("token");

@@ -223,7 +223,12 @@ export function cast(clock) {
 }
 
 function textOf({ parts }) {
-  return parts.map((part) => part.text ?? "").join(" ").trim() || "nothing";
+  return (
+    parts
+      .map((part) => part.text ?? "")
+      .join(" ")
+      .trim() || "nothing"
+  );
 }
 
 function json(response, status, value) {

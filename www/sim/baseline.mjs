@@ -24,7 +24,11 @@ export class Plain {
     this.#waiting.set(exchange, { id, chunks: [] });
     const message = { messageId: crypto.randomUUID?.() ?? String(Math.random()), role: "ROLE_USER", parts: [{ text: args.message }] };
     const body = JSON.stringify({ jsonrpc: "2.0", id: exchange, method: "SendMessage", params: { message } });
-    const headers = [["Content-Type", "application/json"], ["Accept", "application/json"], ["A2A-Version", "1.0"]];
+    const headers = [
+      ["Content-Type", "application/json"],
+      ["Accept", "application/json"],
+      ["A2A-Version", "1.0"],
+    ];
     return JSON.stringify({ type: "fetch", exchange, method: "POST", url: agent.url, headers, body });
   }
 

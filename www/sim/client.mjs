@@ -108,7 +108,15 @@ export class Client {
 
   /** A call that was written by hand is a call like any other. */
   #adopt({ id, params }) {
-    const call = { id, tool: String(params?.name), arguments: Object(params?.arguments), sent_at: this.#now(), state: "running", progress: [], byUser: true };
+    const call = {
+      id,
+      tool: String(params?.name),
+      arguments: Object(params?.arguments),
+      sent_at: this.#now(),
+      state: "running",
+      progress: [],
+      byUser: true,
+    };
     this.calls.set(id, call);
     this.#waiting.set(id, (answer, raw) => this.#end(call, answer, raw));
   }

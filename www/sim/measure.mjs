@@ -12,7 +12,9 @@ const CARD = {
   capabilities: {},
   skills: [],
 };
-const REPLY = { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "The answer of an agent, about as long as a sentence." }] } };
+const REPLY = {
+  message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "The answer of an agent, about as long as a sentence." }] },
+};
 const HEAD = { status: 200, headers: [["content-type", "application/json"]] };
 
 const encoder = new TextEncoder();

@@ -44,7 +44,9 @@ export class Replayed extends EventTarget {
   get agents() {
     const heard = this.known.filter(({ now, input }) => input && now <= this.#at).length;
     if (this.#state.heard !== heard) this.#state = { heard, records: this.#recall() };
-    return this.#state.records.filter(({ kind }) => kind === "agent").map((agent) => ({ ...agent, bucket: { ...agent.bucket, level: (agent.bucket?.nano_tokens ?? 0) / 1e9 } }));
+    return this.#state.records
+      .filter(({ kind }) => kind === "agent")
+      .map((agent) => ({ ...agent, bucket: { ...agent.bucket, level: (agent.bucket?.nano_tokens ?? 0) / 1e9 } }));
   }
 
   get inbox() {
@@ -88,7 +90,10 @@ export class Replayed extends EventTarget {
   #recall() {
     const [birth, ...lines] = this.#lines.map((line) => JSON.parse(line));
     const { seed, now, unix_ms } = birth.genesis;
-    const core = new Core({ seed: Uint8Array.from(seed.match(/../g), (pair) => Number.parseInt(pair, 16)), now, unixMs: unix_ms }, birth.config);
+    const core = new Core(
+      { seed: Uint8Array.from(seed.match(/../g), (pair) => Number.parseInt(pair, 16)), now, unixMs: unix_ms },
+      birth.config,
+    );
     try {
       for (const line of lines) {
         if (!line.input || line.misuse) continue;

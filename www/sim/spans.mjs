@@ -102,7 +102,16 @@ export class Timeline {
     this.#endWait(record.now);
     const words = WAITS[record.timeout?.reason];
     if (!words) return;
-    this.#wait = { id: `w${this.spans.length}`, lane: "gateway", kind: "wait", label: words, start: record.now, state: "open", marks: [], records: [record] };
+    this.#wait = {
+      id: `w${this.spans.length}`,
+      lane: "gateway",
+      kind: "wait",
+      label: words,
+      start: record.now,
+      state: "open",
+      marks: [],
+      records: [record],
+    };
     this.spans.push(this.#wait);
   }
 
@@ -118,7 +127,17 @@ export class Timeline {
     const last = this.#last;
     if (last?.start === record.now) last.records.push(record);
     else {
-      this.#last = { id: `m${record.now}`, lane: "gateway", kind: "moment", label: "", start: record.now, end: record.now, state: "plain", marks: [], records: [record] };
+      this.#last = {
+        id: `m${record.now}`,
+        lane: "gateway",
+        kind: "moment",
+        label: "",
+        start: record.now,
+        end: record.now,
+        state: "plain",
+        marks: [],
+        records: [record],
+      };
       this.spans.push(this.#last);
     }
   }

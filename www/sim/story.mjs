@@ -71,7 +71,8 @@ export class Story {
   #reported(now, { type, exchange, status, cause }) {
     const name = this.#exchanges.get(exchange);
     if (type === "failed") this.#tell(now, `${name} ${CAUSES[cause] ?? CAUSES.other}.`, "bad", `x${exchange}`);
-    else if (type === "head" && (status < 200 || status > 299)) this.#tell(now, `${name} answers with status ${status}.`, "bad", `x${exchange}`);
+    else if (type === "head" && (status < 200 || status > 299))
+      this.#tell(now, `${name} answers with status ${status}.`, "bad", `x${exchange}`);
   }
 
   #aborted(now, exchange) {
@@ -90,7 +91,8 @@ export class Story {
     const code = result?.structuredContent?.error?.code;
     const state = result?.structuredContent?.task?.status?.state?.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
     if (error) this.#tell(now, `${tool} is refused: ${error.message}`, "bad", span);
-    else if (result?.isError) this.#tell(now, `${tool} failed${code ? ` with ${code}` : ""}: ${result.content?.[0]?.text ?? ""}`, "bad", span);
+    else if (result?.isError)
+      this.#tell(now, `${tool} failed${code ? ` with ${code}` : ""}: ${result.content?.[0]?.text ?? ""}`, "bad", span);
     else this.#tell(now, `${tool} is answered${state ? `: ${state}` : ""}.`, "good", span);
   }
 

@@ -195,7 +195,8 @@ export class App {
     view.update();
     for (const { name, element } of this.#views) element.inert = session.isReplay === true && ["play", "break", "bring"].includes(name);
     this.notice.hidden = session.isReplay !== true;
-    if (session.isReplay) write(this.notice, `You look at ${session.title}, a trace from a file. Play it, step through it, scrub. To go back, see Record.`);
+    if (session.isReplay)
+      write(this.notice, `You look at ${session.title}, a trace from a file. Play it, step through it, scrub. To go back, see Record.`);
     this.#announce();
   }
 

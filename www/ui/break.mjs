@@ -14,7 +14,9 @@ export class BreakView {
   constructor(app) {
     this.#app = app;
     this.#rows = app.cast.map((agent) => new Way(app, agent));
-    const jumps = JUMPS_MS.map((ms) => h("button", { type: "button", onclick: () => app.session.command({ type: "jump", ms }) }, `Jump ahead ${ms / 1000} s`));
+    const jumps = JUMPS_MS.map((ms) =>
+      h("button", { type: "button", onclick: () => app.session.command({ type: "jump", ms }) }, `Jump ahead ${ms / 1000} s`),
+    );
     const heal = h("button", { type: "button", onclick: () => this.#heal() }, "Heal everything");
     this.element = h(
       "div.panel.break",
@@ -80,10 +82,26 @@ class Way {
     this.alias = alias;
     const set = (change, note) => app.session.command({ type: "fault", alias, change, note });
     const told = (ms) => set({ latency_ms: ms }, `Each way to or from ${alias} takes ${seconds(ms)}.`);
-    this.#latency = h("input", { type: "range", min: "0", max: "5000", step: "20", id: `latency-${alias}`, oninput: () => this.#say(), onchange: () => told(Number(this.#latency.value)) });
+    this.#latency = h("input", {
+      type: "range",
+      min: "0",
+      max: "5000",
+      step: "20",
+      id: `latency-${alias}`,
+      oninput: () => this.#say(),
+      onchange: () => told(Number(this.#latency.value)),
+    });
     const options = Object.entries(MODES).map(([value, words]) => h("option", { value }, words));
-    this.#mode = h("select", { id: `mode-${alias}`, onchange: () => set({ mode: this.#mode.value }, `From here on ${alias} ${MODES[this.#mode.value]}.`) }, ...options);
-    this.#cut = h("button", { type: "button", onclick: () => set({ cut: true }, `The next event from ${alias} is cut in half.`) }, "Cut the next event");
+    this.#mode = h(
+      "select",
+      { id: `mode-${alias}`, onchange: () => set({ mode: this.#mode.value }, `From here on ${alias} ${MODES[this.#mode.value]}.`) },
+      ...options,
+    );
+    this.#cut = h(
+      "button",
+      { type: "button", onclick: () => set({ cut: true }, `The next event from ${alias} is cut in half.`) },
+      "Cut the next event",
+    );
     const streams = alias === "writer";
     this.element = h(
       "fieldset.way",

@@ -19,7 +19,12 @@ export class BytesView {
     this.#app = app;
     const close = h("button", { type: "button", onclick: () => app.select(undefined) }, "Close");
     const bar = h("div.bar", {}, this.#title, h("div.group", { role: "group", "aria-label": "Form" }, ...this.#forms), close);
-    this.element = h("section.bytes", { "aria-label": "What it is made of", hidden: true, onkeydown: (event) => event.key === "Escape" && app.select(undefined) }, bar, this.#list);
+    this.element = h(
+      "section.bytes",
+      { "aria-label": "What it is made of", hidden: true, onkeydown: (event) => event.key === "Escape" && app.select(undefined) },
+      bar,
+      this.#list,
+    );
   }
 
   /** @param {{ title: string, records: object[] } | undefined} thing what to show */
@@ -51,7 +56,9 @@ export class BytesView {
   #record(record) {
     const { who, what, text } = described(record, this.#app);
     const shown = this.#form === "Readable" && text !== undefined ? spaced(text) : text;
-    const facts = [record.now === undefined ? undefined : moment(record.now), text === undefined ? undefined : size(byteLength(text))].filter(Boolean).join(" · ");
+    const facts = [record.now === undefined ? undefined : moment(record.now), text === undefined ? undefined : size(byteLength(text))]
+      .filter(Boolean)
+      .join(" · ");
     const item = h("li", {}, h("p", {}, h("span.who", {}, who), " ", what, " ", h("span.facts", {}, facts)));
     if (shown) item.append(...pieces(shown));
     return item;
@@ -62,7 +69,11 @@ export class BytesView {
 function pieces(text) {
   const pre = h("pre", { tabIndex: 0, role: "group", "aria-label": "Bytes" }, text.slice(0, SHOWN_CHARS));
   if (text.length <= SHOWN_CHARS) return [pre];
-  const more = h("button", { type: "button", onclick: () => (pre.append(text.slice(SHOWN_CHARS)), more.remove()) }, `Show all ${size(byteLength(text))}`);
+  const more = h(
+    "button",
+    { type: "button", onclick: () => (pre.append(text.slice(SHOWN_CHARS)), more.remove()) },
+    `Show all ${size(byteLength(text))}`,
+  );
   return [pre, more];
 }
 
@@ -70,7 +81,10 @@ function pieces(text) {
 function spaced(text) {
   const whole = readable(text);
   if (whole !== text) return whole;
-  return text.split("\n").map((line) => (line.startsWith("data: {") ? `data: ${readable(line.slice(6))}` : line[0] === "{" ? readable(line) : line)).join("\n");
+  return text
+    .split("\n")
+    .map((line) => (line.startsWith("data: {") ? `data: ${readable(line.slice(6))}` : line[0] === "{" ? readable(line) : line))
+    .join("\n");
 }
 
 /** The same, also where a trace from a file holds something else than a gateway would write. */
@@ -86,7 +100,11 @@ function described(record, app) {
 function describe({ input, output, note, timeout, raw }, app) {
   if (raw !== undefined) return { who: "", what: "", text: JSON.stringify(raw) };
   if (note !== undefined) return { who: "World", what: note };
-  if (timeout !== undefined) return { who: "Gateway", what: timeout ? `wants to be woken at ${moment(timeout.at)}: ${timeout.reason.replaceAll("_", " ")}` : "waits for nothing" };
+  if (timeout !== undefined)
+    return {
+      who: "Gateway",
+      what: timeout ? `wants to be woken at ${moment(timeout.at)}: ${timeout.reason.replaceAll("_", " ")}` : "waits for nothing",
+    };
   if (input) return describeInput(input);
   switch (output.type) {
     case "message":
@@ -108,7 +126,11 @@ function describeInput(input) {
     case "message":
       return { who: "Client → gateway", what: "MCP", text: input.text };
     case "head":
-      return { who: "Agent → gateway", what: `head, exchange ${input.exchange}`, text: [`HTTP ${input.status}`, ...input.headers.map(([key, value]) => `${key}: ${value}`)].join("\n") };
+      return {
+        who: "Agent → gateway",
+        what: `head, exchange ${input.exchange}`,
+        text: [`HTTP ${input.status}`, ...input.headers.map(([key, value]) => `${key}: ${value}`)].join("\n"),
+      };
     case "body":
       return { who: "Agent → gateway", what: `bytes, exchange ${input.exchange}`, text: input.text ?? decoded(input.base64) };
     case "end":

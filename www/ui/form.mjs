@@ -46,15 +46,19 @@ function field(name, schema, { isRequired, aliases, agentsId }) {
   const labelText = name.replaceAll("_", " ");
   const hint = schema.description ? h("span.hint", { id: `${id}-hint` }, schema.description) : undefined;
   const described = hint && { "aria-describedby": `${id}-hint` };
-  const labelled = (control, extra) => h("div.field", {}, h("label", { htmlFor: id }, labelText, isRequired ? h("span.required", {}, " needed") : ""), control, hint, extra);
+  const labelled = (control, extra) =>
+    h("div.field", {}, h("label", { htmlFor: id }, labelText, isRequired ? h("span.required", {}, " needed") : ""), control, hint, extra);
   if (name === "aliases") return { name, isRequired, ...choices(labelText, aliases, hint) };
   if (schema.type === "boolean") {
     const box = h("input", { type: "checkbox", id, name, ...described });
     const element = h("div.field.check", {}, box, h("label", { htmlFor: id }, labelText), hint);
     return { name, isRequired, element, read: () => box.checked || undefined, put: (value) => (box.checked = value === true) };
   }
-  const isLong = LONG.has(name) || ["object", undefined].includes(schema.type) || (schema.type === "array" && schema.items?.type !== "string");
-  const control = isLong ? h("textarea", { id, name, rows: 2, ...described }) : h("input", { type: "text", id, name, autocomplete: "off", ...described });
+  const isLong =
+    LONG.has(name) || ["object", undefined].includes(schema.type) || (schema.type === "array" && schema.items?.type !== "string");
+  const control = isLong
+    ? h("textarea", { id, name, rows: 2, ...described })
+    : h("input", { type: "text", id, name, autocomplete: "off", ...described });
   if (AGENT.has(name)) control.setAttribute("list", agentsId);
   if (schema.type === "integer" || schema.type === "number") control.inputMode = "decimal";
   return { name, isRequired, element: labelled(control), ...codec(schema, control, labelText) };
@@ -65,15 +69,32 @@ function codec(schema, control, label) {
   const text = () => control.value.trim();
   if (schema.type === "string") return { read: () => control.value || undefined, put: (value) => (control.value = value ?? "") };
   if (schema.type === "integer" || schema.type === "number") {
-    return { read: () => (text() === "" ? undefined : Number.isNaN(Number(text())) ? text() : Number(text())), put: (value) => (control.value = value ?? "") };
+    return {
+      read: () => (text() === "" ? undefined : Number.isNaN(Number(text())) ? text() : Number(text())),
+      put: (value) => (control.value = value ?? ""),
+    };
   }
   if (schema.type === "array" && schema.items?.type === "string") {
     control.placeholder = "separated by commas";
-    return { read: () => (text() === "" ? undefined : text().split(",").map((one) => one.trim())), put: (value) => (control.value = value?.join(", ") ?? "") };
+    return {
+      read: () =>
+        text() === ""
+          ? undefined
+          : text()
+              .split(",")
+              .map((one) => one.trim()),
+      put: (value) => (control.value = value?.join(", ") ?? ""),
+    };
   }
   if (schema.additionalProperties?.type === "string") {
     control.placeholder = "Name: value, one a line";
-    return { read: () => (text() === "" ? undefined : headerLines(text())), put: (value) => (control.value = Object.entries(value ?? {}).map((pair) => pair.join(": ")).join("\n")) };
+    return {
+      read: () => (text() === "" ? undefined : headerLines(text())),
+      put: (value) =>
+        (control.value = Object.entries(value ?? {})
+          .map((pair) => pair.join(": "))
+          .join("\n")),
+    };
   }
   control.placeholder = schema.type === "array" ? "[ … ] in JSON" : "JSON";
   const read = () => {
@@ -94,7 +115,9 @@ export function headerLines(text) {
 }
 
 function choices(label, aliases, hint) {
-  const boxes = aliases.map((alias) => h("input", { type: "checkbox", id: `alias-${alias}`, name: "aliases", value: alias, checked: true }));
+  const boxes = aliases.map((alias) =>
+    h("input", { type: "checkbox", id: `alias-${alias}`, name: "aliases", value: alias, checked: true }),
+  );
   const rows = boxes.map((box) => h("label.choice", { htmlFor: box.id }, box, box.value));
   const element = h("fieldset.field", {}, h("legend", {}, label, h("span.required", {}, " needed")), ...rows, hint ?? "");
   const read = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);

@@ -62,7 +62,11 @@ export class Lane {
     let shown = this.#spans.get(span.id);
     if (!shown || shown.span !== span) {
       shown?.element.remove();
-      const element = h("button.span", { type: "button", tabIndex: -1, "data-span": span.id, onclick: () => this.#onSelect(span) }, h("span.name", {}, span.label));
+      const element = h(
+        "button.span",
+        { type: "button", tabIndex: -1, "data-span": span.id, onclick: () => this.#onSelect(span) },
+        h("span.name", {}, span.label),
+      );
       element.classList.add(span.kind);
       shown = { span, element, marks: 0 };
       this.#spans.set(span.id, shown);
@@ -98,7 +102,8 @@ function place(shown, span, { from, width, px, end, row, now, selected }) {
   const length = Math.max(end - span.start, 1);
   for (; shown.marks < span.marks.length; shown.marks += 1) element.append(h("i", { title: span.marks[shown.marks].what }));
   const marks = element.querySelectorAll("i");
-  for (const [i, mark] of span.marks.entries()) if (marks[i]) marks[i].style.left = `${(((mark.at - span.start) / length) * 100).toFixed(2)}%`;
+  for (const [i, mark] of span.marks.entries())
+    if (marks[i]) marks[i].style.left = `${(((mark.at - span.start) / length) * 100).toFixed(2)}%`;
 }
 
 function nameOf({ kind, label, start, end, state, records }, now) {
@@ -119,7 +124,13 @@ export class AgentLabel {
   constructor({ name, about, onOpen }) {
     const bucket = h("span.level", { hidden: true }, this.#bucket, this.#tokens);
     this.level = bucket;
-    this.element = h("button.label", { type: "button", title: `What the gateway knows of ${name}`, onclick: onOpen }, h("span.who", {}, h("strong", {}, name), this.#health), h("span.about", {}, about), h("span.facts", {}, bucket, this.#more));
+    this.element = h(
+      "button.label",
+      { type: "button", title: `What the gateway knows of ${name}`, onclick: onOpen },
+      h("span.who", {}, h("strong", {}, name), this.#health),
+      h("span.about", {}, about),
+      h("span.facts", {}, bucket, this.#more),
+    );
   }
 
   /** @param {object | undefined} agent the gateway's record @param {number} inbox entries that wait */
@@ -127,7 +138,11 @@ export class AgentLabel {
     const failures = agent?.health?.failures ?? 0;
     const word = agent === undefined ? "not connected" : failures >= 3 ? "unhealthy" : agent.health?.heard ? "healthy" : "not tried yet";
     write(this.#health, failures > 0 && failures < 3 ? `${word}, failed ${failures}×` : word);
-    attribute(this.#health, "data-health", agent === undefined || !agent.health?.heard && failures < 3 ? "unknown" : failures >= 3 ? "bad" : failures > 0 ? "weak" : "good");
+    attribute(
+      this.#health,
+      "data-health",
+      agent === undefined || (!agent.health?.heard && failures < 3) ? "unknown" : failures >= 3 ? "bad" : failures > 0 ? "weak" : "good",
+    );
     const { burst = 0, level = 0 } = agent?.bucket ?? {};
     this.level.hidden = burst === 0;
     if (burst > 0) {

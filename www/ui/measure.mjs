@@ -15,12 +15,26 @@ export class MeasureView {
   /** @param {{ bytes: Uint8Array, fetched_ms: number, ready_ms: number, shown_ms: number }} load */
   constructor(load) {
     this.#load = load;
-    const table = h("table", {}, h("caption", {}, "Rounds a second"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "What"), h("th", { scope: "col" }, "Who"), h("th", { scope: "col" }, "Per second"))), h("tbody", {}, ...ROWS.map((row) => this.#row(row))));
+    const table = h(
+      "table",
+      {},
+      h("caption", {}, "Rounds a second"),
+      h(
+        "thead",
+        {},
+        h("tr", {}, h("th", { scope: "col" }, "What"), h("th", { scope: "col" }, "Who"), h("th", { scope: "col" }, "Per second")),
+      ),
+      h("tbody", {}, ...ROWS.map((row) => this.#row(row))),
+    );
     this.element = h(
       "div.panel.measure",
       {},
       this.#facts,
-      h("p.about", {}, "The plain version parses, looks up and writes JSON, and does nothing else: no schema, no limits, no deadlines, no conversation, no redaction. It is the floor, not a rival."),
+      h(
+        "p.about",
+        {},
+        "The plain version parses, looks up and writes JSON, and does nothing else: no schema, no limits, no deadlines, no conversation, no redaction. It is the floor, not a rival.",
+      ),
       h("div.bar", {}, this.#button, this.#said),
       table,
     );
@@ -47,7 +61,13 @@ export class MeasureView {
     const bar = h("i");
     const value = h("span.value", {}, "–");
     this.#rows.push({ ...row, bar, value });
-    return h("tr", { "data-row": `${row.task}-${row.who}` }, h("td", {}, row.what), h("td", {}, WHO[row.who]), h("td.speed", {}, h("span.gauge", { "data-who": row.who }, bar), value));
+    return h(
+      "tr",
+      { "data-row": `${row.task}-${row.who}` },
+      h("td", {}, row.what),
+      h("td", {}, WHO[row.who]),
+      h("td.speed", {}, h("span.gauge", { "data-who": row.who }, bar), value),
+    );
   }
 
   async #run() {

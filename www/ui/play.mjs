@@ -17,7 +17,9 @@ export class PlayView {
   #app;
   #tool = h("select", { id: "tool", onchange: () => this.#choose(this.#tool.value) });
   #about = h("p.about");
-  #modes = Object.entries(FORMS).map(([mode, title]) => h("button", { type: "button", "data-mode": mode, onclick: () => this.#setMode(mode) }, title));
+  #modes = Object.entries(FORMS).map(([mode, title]) =>
+    h("button", { type: "button", "data-mode": mode, onclick: () => this.#setMode(mode) }, title),
+  );
   #form;
   #holder = h("div.holder");
   #json = h("textarea.code", { id: "json", rows: 8, spellcheck: false });
@@ -31,7 +33,11 @@ export class PlayView {
   constructor(app) {
     this.#app = app;
     this.results = new ResultView(app);
-    this.examples = h("div.examples", { role: "group", "aria-label": "Examples" }, ...EXAMPLES.map(([title, tool, args]) => h("button", { type: "button", onclick: () => this.run(tool, args) }, title)));
+    this.examples = h(
+      "div.examples",
+      { role: "group", "aria-label": "Examples" },
+      ...EXAMPLES.map(([title, tool, args]) => h("button", { type: "button", onclick: () => this.run(tool, args) }, title)),
+    );
     const submit = (event) => {
       event.preventDefault();
       this.#call();
@@ -39,7 +45,12 @@ export class PlayView {
     const form = h(
       "form.call",
       { onsubmit: submit, noValidate: true, "aria-label": "Call a tool" },
-      h("div.bar", {}, h("div.field.grow", {}, h("label", { htmlFor: "tool" }, "Tool"), this.#tool), h("div.group", { role: "group", "aria-label": "Form of the call" }, ...this.#modes)),
+      h(
+        "div.bar",
+        {},
+        h("div.field.grow", {}, h("label", { htmlFor: "tool" }, "Tool"), this.#tool),
+        h("div.group", { role: "group", "aria-label": "Form of the call" }, ...this.#modes),
+      ),
       this.#about,
       this.#holder,
       this.#jsonField,

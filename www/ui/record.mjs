@@ -18,12 +18,20 @@ export class RecordView {
     const button = (title, act) => h("button", { type: "button", onclick: act }, title);
     const share = button("Share", () => this.#share());
     if (typeof navigator.canShare !== "function" || app.session.isRemote) share.hidden = true;
-    this.#acts = [button("Replay and compare", () => this.#replay()), button("Save as a file", () => this.#save()), button("Copy as a test", () => this.#copy())];
+    this.#acts = [
+      button("Replay and compare", () => this.#replay()),
+      button("Save as a file", () => this.#save()),
+      button("Copy as a test", () => this.#copy()),
+    ];
     const actions = h("div.bar", {}, ...this.#acts, share, h("label.button", { htmlFor: "trace-file" }, "Open a file"), this.#file);
     this.element = h(
       "div.panel.record",
       {},
-      h("p.about", {}, "Everything that goes into the gateway and comes out of it is a line of JSON. Given the same lines in, it says the same lines, byte for byte: here, in Node, in Rust. Secrets are replaced by placeholders before they are written."),
+      h(
+        "p.about",
+        {},
+        "Everything that goes into the gateway and comes out of it is a line of JSON. Given the same lines in, it says the same lines, byte for byte: here, in Node, in Rust. Secrets are replaced by placeholders before they are written.",
+      ),
       this.#facts,
       actions,
       this.#back,
@@ -39,7 +47,12 @@ export class RecordView {
     const { lines, bytes } = session.trace ?? { lines: [], bytes: 0 };
     for (const button of this.#acts) button.hidden = session.trace === undefined;
     const source = session.title ? `From ${session.title}: ` : "";
-    write(this.#facts, session.isRemote ? "The gateway that this page is attached to keeps its own trace, if it was started with --trace FILE. Open such a file here." : `${source}${count(lines.length)} lines, ${size(bytes)}, ${moment(session.end)} of session time.`);
+    write(
+      this.#facts,
+      session.isRemote
+        ? "The gateway that this page is attached to keeps its own trace, if it was started with --trace FILE. Open such a file here."
+        : `${source}${count(lines.length)} lines, ${size(bytes)}, ${moment(session.end)} of session time.`,
+    );
     this.#back.hidden = session.title === undefined;
   }
 
@@ -57,14 +70,21 @@ export class RecordView {
         this.#show(`Line ${difference.line} is not what this gateway says.`, "failed");
         this.#difference.textContent = `- ${difference.want}\n+ ${difference.got}`;
         this.#difference.hidden = false;
-      } else this.#show(`A fresh gateway took the ${count(inputs)} inputs and said the same, byte for byte: ${count(lines)} lines, ${size(bytes)}, in ${took} ms.`, "ok");
+      } else
+        this.#show(
+          `A fresh gateway took the ${count(inputs)} inputs and said the same, byte for byte: ${count(lines)} lines, ${size(bytes)}, in ${took} ms.`,
+          "ok",
+        );
     } catch (error) {
       this.#show(error.message, "failed");
     }
   }
 
   #save() {
-    const link = h("a", { href: URL.createObjectURL(new Blob([this.#text], { type: "application/jsonl" })), download: "narrows-session.jsonl" });
+    const link = h("a", {
+      href: URL.createObjectURL(new Blob([this.#text], { type: "application/jsonl" })),
+      download: "narrows-session.jsonl",
+    });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     this.#show("Saved as narrows-session.jsonl.", "ok");

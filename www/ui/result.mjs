@@ -12,7 +12,11 @@ export class ResultView {
   #calls = h("ol.calls", { "aria-label": "Calls" });
   #items = new Map();
   #head = h("p.outcome");
-  #cancel = h("button", { type: "button", onclick: () => this.#app.session.command({ type: "cancel", id: this.#chosen }) }, "Cancel the call");
+  #cancel = h(
+    "button",
+    { type: "button", onclick: () => this.#app.session.command({ type: "cancel", id: this.#chosen }) },
+    "Cancel the call",
+  );
   #forms = FORMS.map((form) => h("button", { type: "button", onclick: () => this.#setForm(form) }, form));
   #formBar;
   #body = h("div.body");
@@ -29,7 +33,15 @@ export class ResultView {
     this.#formBar = h("div.group", { role: "group", "aria-label": "Form of the result" }, ...this.#forms);
     const empty = h("p.empty", {}, "No calls yet. Pick an example, or fill in the form and call a tool.");
     this.empty = empty;
-    this.detail = h("div.detail", {}, h("div.bar", {}, this.#head, this.#cancel), this.#race.element, this.#reply.element, this.#formBar, this.#body);
+    this.detail = h(
+      "div.detail",
+      {},
+      h("div.bar", {}, this.#head, this.#cancel),
+      this.#race.element,
+      this.#reply.element,
+      this.#formBar,
+      this.#body,
+    );
     this.element = h("section.results", { "aria-label": "Results" }, h("h2", {}, "Calls"), empty, this.#calls, this.detail);
   }
 
@@ -59,7 +71,13 @@ export class ResultView {
       let item = this.#items.get(call.id);
       if (!item) {
         const state = h("span.badge");
-        const button = h("button", { type: "button", onclick: () => this.choose(call.id) }, h("span", {}, call.tool), h("span.to", {}, summary(call)), state);
+        const button = h(
+          "button",
+          { type: "button", onclick: () => this.choose(call.id) },
+          h("span", {}, call.tool),
+          h("span.to", {}, summary(call)),
+          state,
+        );
         item = { call, element: h("li", {}, button), button, state };
         this.#items.set(call.id, item);
         this.#calls.prepend(item.element);
@@ -73,7 +91,12 @@ export class ResultView {
   #show(call) {
     const { session } = this.#app;
     const took = seconds((call.ended_at ?? session.now) - call.sent_at);
-    const words = { running: `Running for ${took}`, done: `Answered after ${took}`, failed: `Failed after ${took}`, canceled: `Given up after ${took}` };
+    const words = {
+      running: `Running for ${took}`,
+      done: `Answered after ${took}`,
+      failed: `Failed after ${took}`,
+      canceled: `Given up after ${took}`,
+    };
     write(this.#head, `${call.tool}: ${words[call.state]}`);
     attribute(this.#head, "data-state", call.state);
     this.#cancel.hidden = call.state !== "running";
@@ -88,7 +111,8 @@ export class ResultView {
   }
 
   #content(call) {
-    if (call.state === "canceled") return [h("p.empty", {}, "The client gave up on this call. It gets no answer; a task that was running is told to stop.")];
+    if (call.state === "canceled")
+      return [h("p.empty", {}, "The client gave up on this call. It gets no answer; a task that was running is told to stop.")];
     if (call.result === undefined) return running(call);
     if (this.#form === "Raw") return [h("p.facts", {}, size(byteLength(call.raw ?? ""))), pre(call.raw ?? "")];
     if (this.#form === "Structure") return [pre(readable(JSON.stringify(call.result.structuredContent ?? call.result.error ?? null)))];
@@ -132,11 +156,21 @@ class Reply {
     this.#app = app;
     const send = (event) => {
       event.preventDefault();
-      const call = app.session.command({ type: "call", tool: "send_message", arguments: { agent: this.#agent, message: this.#answer.value } });
+      const call = app.session.command({
+        type: "call",
+        tool: "send_message",
+        arguments: { agent: this.#agent, message: this.#answer.value },
+      });
       this.#answer.value = "";
       results.choose(call.id);
     };
-    this.element = h("form.reply", { hidden: true, onsubmit: send }, this.#question, h("label", { htmlFor: "reply" }, "Your answer"), h("div.bar", {}, this.#answer, h("button.primary", { type: "submit" }, "Answer")));
+    this.element = h(
+      "form.reply",
+      { hidden: true, onsubmit: send },
+      this.#question,
+      h("label", { htmlFor: "reply" }, "Your answer"),
+      h("div.bar", {}, this.#answer, h("button.primary", { type: "submit" }, "Answer")),
+    );
   }
 
   update(call) {
@@ -169,7 +203,8 @@ class Race {
     const length = Math.max(until - call.sent_at, 1);
     const rows = call.arguments.aliases.map((alias) => this.#runner(alias, call, spans, until));
     while (this.#rows.children.length > rows.length) this.#rows.lastChild.remove();
-    while (this.#rows.children.length < rows.length) this.#rows.append(h("li", {}, h("span.runner"), h("span.way", {}, h("i")), h("span.when")));
+    while (this.#rows.children.length < rows.length)
+      this.#rows.append(h("li", {}, h("span.runner"), h("span.way", {}, h("i")), h("span.when")));
     for (const [i, { alias, ms, word, state }] of rows.entries()) {
       const [name, way, when] = this.#rows.children[i].children;
       write(name, alias);
@@ -187,6 +222,11 @@ class Race {
     const open = legs.length === 0 || legs.some(({ end }) => end === undefined);
     const ms = (open ? until : Math.min(until, Math.max(...legs.map(({ end }) => end)))) - call.sent_at;
     const done = outcome !== undefined || !open;
-    return { alias, ms: Math.max(ms, 0), word: outcome ?? (done ? "answered" : "running"), state: outcome === "error" ? "failed" : done ? "ok" : "open" };
+    return {
+      alias,
+      ms: Math.max(ms, 0),
+      word: outcome ?? (done ? "answered" : "running"),
+      state: outcome === "error" ? "failed" : done ? "ok" : "open",
+    };
   }
 }

@@ -34,7 +34,8 @@ export class StoryView {
     for (; this.#count < sentences.length; this.#count += 1) this.#list.prepend(this.#item(sentences[this.#count]));
     for (; this.#count - this.#from > SHOWN; this.#from += 1) this.#list.lastChild.remove();
     this.#empty.hidden = sentences.length > 0;
-    for (const [i, item] of [...this.#list.children].entries()) item.classList.toggle("future", sentences[this.#count - 1 - i].at > session.now);
+    for (const [i, item] of [...this.#list.children].entries())
+      item.classList.toggle("future", sentences[this.#count - 1 - i].at > session.now);
   }
 
   #item({ at, text, tone, span }) {

@@ -17,7 +17,11 @@ export class Tabs {
     this.#onChange = onChange;
     const list = h("div.tabs", { role: "tablist", "aria-label": label, onkeydown: (event) => this.#key(event) });
     for (const { name, title, element } of views) {
-      const button = h("button.tab", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.show(name) }, title);
+      const button = h(
+        "button.tab",
+        { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.show(name) },
+        title,
+      );
       this.#buttons.set(name, button);
       list.append(button);
       element.id = `panel-${name}`;

@@ -15,7 +15,12 @@ export class TimelineView {
   #transport;
   #lanes = new Map();
   #labels = new Map();
-  #holder = h("div.lanes", { role: "group", "aria-label": "Lanes. Arrow keys move between bars, Enter shows their bytes.", onkeydown: (event) => this.#key(event), onfocusin: (event) => this.#focused(event) });
+  #holder = h("div.lanes", {
+    role: "group",
+    "aria-label": "Lanes. Arrow keys move between bars, Enter shows their bytes.",
+    onkeydown: (event) => this.#key(event),
+    onfocusin: (event) => this.#focused(event),
+  });
   #axis = h("div.axis", { "aria-hidden": "true" });
   #zoom = 3;
   #from = 0;
@@ -32,8 +37,20 @@ export class TimelineView {
     this.#lane("gateway", h("div.label", {}, h("strong", {}, "Gateway"), h("span.about", {}, "A tick: something in or out.")));
     const axis = h("div.lane.scale", {}, h("div.label"), this.#axis);
     const keys = h("p.hint.keys", {}, "On a bar: arrow keys move, Enter shows its bytes, P plays and pauses, comma and full stop step.");
-    this.hint = h("p.hint", { hidden: true }, "The agents' side of a gateway elsewhere cannot be seen from a page. Start it with --trace FILE, and open that file under Record.");
-    this.element = h("section.card.timeline", { "aria-label": "Timeline" }, this.#transport.element, h("div.scroll", {}, this.#holder, axis), this.#transport.scrubber, keys, this.hint);
+    this.hint = h(
+      "p.hint",
+      { hidden: true },
+      "The agents' side of a gateway elsewhere cannot be seen from a page. Start it with --trace FILE, and open that file under Record.",
+    );
+    this.element = h(
+      "section.card.timeline",
+      { "aria-label": "Timeline" },
+      this.#transport.element,
+      h("div.scroll", {}, this.#holder, axis),
+      this.#transport.scrubber,
+      keys,
+      this.hint,
+    );
   }
 
   get spans() {
@@ -54,7 +71,11 @@ export class TimelineView {
     if (session.isActive !== false) this.#follow(session.now);
     const width = WIDTHS_MS[this.#zoom];
     const view = { from: this.#from, width, now: session.now, selected };
-    for (const lane of this.#lanes.values()) lane.draw(spans.filter((span) => span.lane === lane.name), view);
+    for (const lane of this.#lanes.values())
+      lane.draw(
+        spans.filter((span) => span.lane === lane.name),
+        view,
+      );
     const at = ((session.now - this.#from) / width) * 100;
     this.#holder.style.setProperty("--now", `${Math.min(Math.max(at, 0), 100)}%`);
     this.#scale(width);
@@ -131,7 +152,8 @@ export class TimelineView {
   #rove() {
     const elements = [...this.#holder.querySelectorAll(".span")];
     const current = elements.find((element) => element.dataset.span === this.#focusId) ?? elements[0];
-    for (const element of elements) if (element.tabIndex !== (element === current ? 0 : -1)) element.tabIndex = element === current ? 0 : -1;
+    for (const element of elements)
+      if (element.tabIndex !== (element === current ? 0 : -1)) element.tabIndex = element === current ? 0 : -1;
   }
 
   #focused({ target }) {
@@ -160,6 +182,7 @@ export class TimelineView {
     const next = lanes[{ ArrowDown: row + 1, ArrowUp: row - 1 }[key]];
     if (!next) return undefined;
     const { start } = list[at].span;
-    return next.shown.reduce((best, shown) => (Math.abs(shown.span.start - start) < Math.abs(best.span.start - start) ? shown : best)).element;
+    return next.shown.reduce((best, shown) => (Math.abs(shown.span.start - start) < Math.abs(best.span.start - start) ? shown : best))
+      .element;
   }
 }

@@ -15,7 +15,13 @@ export class TroubleView {
       app.session.authorize(this.#token.value.trim());
       this.#token.value = "";
     };
-    this.#form = h("form.bar", { onsubmit: submit, "aria-label": "Token" }, h("label", { htmlFor: "token" }, "Token"), this.#token, h("button.primary", { type: "submit" }, "Go on"));
+    this.#form = h(
+      "form.bar",
+      { onsubmit: submit, "aria-label": "Token" },
+      h("label", { htmlFor: "token" }, "Token"),
+      this.#token,
+      h("button.primary", { type: "submit" }, "Go on"),
+    );
     this.element = h("section.card.trouble", { role: "alert", hidden: true }, this.#words, this.#form, this.#retry);
   }
 

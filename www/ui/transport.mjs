@@ -7,12 +7,16 @@ export class Transport {
   #play = h("button.primary.play", { type: "button", onclick: () => this.toggle() });
   #back = h("button", { type: "button", title: "Undo the last thing that happened", onclick: () => this.#session.stepBack() }, "Step back");
   #step = h("button", { type: "button", title: "Let exactly one thing happen", onclick: () => this.#session.stepOn() }, "Step");
-  #speeds = [1, 10].map((speed) =>
-    h("button", { type: "button", onclick: () => this.#setSpeed(speed) }, `${speed}×`),
-  );
+  #speeds = [1, 10].map((speed) => h("button", { type: "button", onclick: () => this.#setSpeed(speed) }, `${speed}×`));
   #time = h("output.time", { "aria-label": "Time of the session" });
   #status = h("p.status");
-  #scrub = h("input.scrub", { type: "range", min: "0", step: "1", id: "scrub", oninput: () => this.#session.seek(Number(this.#scrub.value)) });
+  #scrub = h("input.scrub", {
+    type: "range",
+    min: "0",
+    step: "1",
+    id: "scrub",
+    oninput: () => this.#session.seek(Number(this.#scrub.value)),
+  });
 
   constructor(app) {
     this.#app = app;
