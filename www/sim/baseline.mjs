@@ -11,7 +11,7 @@ export class Plain {
     this.#agents.set(alias, { alias, url, health: "unknown", rate_limit: "unlimited" });
   }
 
-  /** A message from the client. @param {string} text @returns {string} what to do, as JSON */
+  /** A message from the client. @param {string} text @returns {string | [number, undefined, string]} a request to make, or the answer */
   message(text) {
     const { id, params } = JSON.parse(text);
     const { name, arguments: args } = params;
@@ -37,7 +37,7 @@ export class Plain {
     this.#waiting.get(exchange).chunks.push(bytes);
   }
 
-  /** Its end. @param {number} exchange @returns {string} the client's answer, as JSON */
+  /** Its end. @param {number} exchange @returns {[number, undefined, string]} the client's answer */
   end(exchange) {
     const { id, chunks } = this.#waiting.get(exchange);
     this.#waiting.delete(exchange);
@@ -49,6 +49,6 @@ export class Plain {
 
   #answer(id, text, structuredContent) {
     const result = { content: [{ type: "text", text }], structuredContent };
-    return JSON.stringify({ type: "message", peer: 1, text: JSON.stringify({ jsonrpc: "2.0", id, result }) });
+    return [1, undefined, JSON.stringify({ jsonrpc: "2.0", id, result })];
   }
 }

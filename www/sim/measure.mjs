@@ -62,12 +62,12 @@ class Gateway {
 
   #drain() {
     const outputs = [];
-    for (let output; (output = this.#core.output()) !== undefined; ) outputs.push(output);
+    for (let output; (output = this.#core.next()) !== undefined; ) outputs.push(output);
     return outputs;
   }
 
   #fetch(outputs) {
-    return JSON.parse(outputs.find((output) => output.startsWith('{"type":"fetch"')));
+    return JSON.parse(outputs.find((output) => typeof output === "string" && output.startsWith('{"type":"fetch"')));
   }
 }
 
