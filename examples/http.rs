@@ -116,6 +116,7 @@ impl Host {
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
                 // This host declares no storage.
                 Output::Save(_) => {}
+                Output::Work { .. } | Output::WorkAbort { .. } => {}
                 Output::Notice(notice) => eprintln!("{} {} {}", notice.level.name(), notice.event, notice.fields.as_str()),
             }
         }

@@ -15,6 +15,7 @@ use crate::list::gather;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::scope::Scope;
+use crate::served::ServedTasks;
 
 pub mod broadcast;
 pub mod card;
@@ -25,6 +26,7 @@ pub mod dispatch;
 pub mod fault;
 pub mod life;
 pub mod ping;
+pub mod push;
 pub mod route;
 pub mod send;
 pub mod target;
@@ -65,6 +67,10 @@ pub struct Run<'g> {
     pub scope: &'g mut Scope,
     /// outgoing HTTP
     pub exchanges: &'g mut Exchanges,
+    /// the tasks that are served
+    pub served: &'g mut ServedTasks,
+    /// the name of the caller's scope
+    pub scope_name: &'g str,
     /// who asked
     pub caller: &'g mut Caller,
     /// an alias whose calls end because it was disconnected
@@ -76,8 +82,14 @@ pub struct Run<'g> {
 impl<'g> Run<'g> {
     /// What a call works with, before it did anything.
     #[must_use]
-    pub const fn new(ground: &'g mut Ground, scope: &'g mut Scope, exchanges: &'g mut Exchanges, caller: &'g mut Caller) -> Self {
-        Self { ground, scope, exchanges, caller, disconnected: None, dispatched: Vec::new() }
+    pub const fn new(
+        ground: &'g mut Ground,
+        (scope_name, scope): (&'g str, &'g mut Scope),
+        exchanges: &'g mut Exchanges,
+        served: &'g mut ServedTasks,
+        caller: &'g mut Caller,
+    ) -> Self {
+        Self { ground, scope, exchanges, served, scope_name, caller, disconnected: None, dispatched: Vec::new() }
     }
 
     /// Tells the caller how far the call is, where it asked for that.
@@ -167,6 +179,8 @@ pub enum Work {
     Ping(ping::Ping),
     /// asking a directory
     Directory(directory::AskDirectory),
+    /// delivering changes of a served task
+    Push(push::Delivery),
 }
 
 impl Work {
@@ -180,6 +194,7 @@ impl Work {
             Self::Broadcast(work) => work.report(run, exchange, report),
             Self::Ping(work) => work.report(run, exchange, report),
             Self::Directory(work) => work.report(run, exchange, report),
+            Self::Push(work) => work.report(run, exchange, report),
         }
     }
 
@@ -193,6 +208,7 @@ impl Work {
             Self::Broadcast(work) => work.due(run),
             Self::Ping(work) => work.due(run),
             Self::Directory(work) => work.due(run),
+            Self::Push(work) => work.due(run),
         }
     }
 
@@ -207,6 +223,7 @@ impl Work {
             Self::Broadcast(work) => work.deadline(),
             Self::Ping(work) => Some(work.deadline()),
             Self::Directory(work) => Some(work.deadline()),
+            Self::Push(work) => work.deadline(),
         }
     }
 
@@ -220,6 +237,7 @@ impl Work {
             Self::Broadcast(work) => work.stop(run, cancelled),
             Self::Ping(work) => work.stop(run),
             Self::Directory(work) => work.stop(run),
+            Self::Push(work) => work.stop(run),
         }
     }
 
@@ -233,7 +251,7 @@ impl Work {
             Self::Task(work) => work.target(),
             Self::Ping(work) => work.target(),
             Self::Broadcast(work) => return gather(work.running().map(String::from)),
-            Self::Directory(_) => return Vec::new(),
+            Self::Directory(_) | Self::Push(_) => return Vec::new(),
         };
         gather(target.alias.iter().map(|(alias, _)| alias.clone()))
     }
@@ -245,7 +263,7 @@ impl Work {
         Err(match self {
             Self::Send(work) => work.with_received(error),
             Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
-            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => error,
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => error,
         })
     }
 
@@ -261,7 +279,7 @@ impl Work {
     #[must_use]
     pub fn task_id(&self) -> Option<String> {
         match self {
-            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => None,
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => None,
             Self::Send(work) => work.task_id(),
             Self::Task(work) => Some(String::from(work.task_id())),
         }

@@ -13,7 +13,10 @@ use crate::text;
 use crate::tools::TOOLS;
 use crate::url::Url;
 
+mod a2a;
 mod sections;
+
+pub use a2a::{A2a, Responder, Skill};
 
 /// Nesting of a configuration.
 const DEPTH: u32 = 16;
@@ -49,6 +52,8 @@ pub struct Config {
     pub server: Server,
     /// whether the host keeps what it is told to save; the host knows; `storage`
     pub storage: bool,
+    /// how it is an agent itself
+    pub a2a: A2a,
     /// the bounds
     pub limits: Limits,
 }
@@ -114,6 +119,8 @@ pub struct Token {
     pub token: String,
     /// its principal
     pub principal: String,
+    /// whether it answers the tasks of other principals through the inbox
+    pub may_answer: bool,
 }
 
 impl fmt::Debug for Token {
@@ -147,6 +154,7 @@ impl Default for Config {
             network: Network { allow_private: true, allowed_hosts: Vec::new() },
             server: Server::default(),
             storage: false,
+            a2a: A2a::default(),
             limits: Limits::default(),
         }
     }
@@ -170,7 +178,8 @@ impl Config {
         table.optional("tools", "a list of names of tools", &mut config.tools, |raw| json::strings(raw));
         table.boolean("storage", &mut config.storage);
         let health = table.table("health");
-        let sections = ["rate_limit", "history", "directory", "external_agents", "server", "auth"].map(|name| table.table(name));
+        let sections =
+            ["rate_limit", "history", "directory", "external_agents", "server", "auth", "a2a"].map(|name| table.table(name));
         let network = table.table("network");
         let limits = table.table("limits");
         table.finish();
@@ -192,13 +201,15 @@ impl Config {
             }
             table.finish();
         }
-        let [rate_limit, history, directory, external_agents, server, auth] = sections;
+        let [rate_limit, history, directory, external_agents, server, auth, a2a] = sections;
         sections::read_rate_limit(rate_limit, &mut config, &mut faults);
         sections::read_history(history, &mut config, &mut faults);
         sections::read_directory(directory, &mut config, &mut faults);
         sections::read_server(server, &mut config, &mut faults);
         sections::read_auth(auth, &mut config, &mut faults);
         sections::read_external_agents(external_agents, &mut config, &mut faults);
+        a2a::read(a2a, &mut config, &mut faults);
+        a2a::check(&config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
             faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
@@ -226,6 +237,7 @@ impl Config {
         if self.storage {
             out.boolean("storage", true);
         }
+        out.optional_json("a2a", self.a2a.configured.then(|| a2a::write(&self.a2a)).as_ref());
         out.nested("health", health).nested("network", network).nested("limits", limits);
         out.finish()
     }

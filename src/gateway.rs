@@ -12,6 +12,7 @@ use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
 use crate::list::gather;
 use crate::mcp::session::Session;
 use crate::scope::Scope;
+use crate::served::ServedTasks;
 use crate::snapshot::Keeper;
 pub use crate::snapshot::{RestoreError, Secrets};
 use crate::sse::Decoder;
@@ -19,12 +20,18 @@ use crate::table::{Table, Tracked};
 use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
 
+mod agent;
+mod card;
+mod delivering;
+mod granting;
 mod peers;
 mod posting;
+mod responding;
 mod routing;
 mod serving;
 mod sessions;
 mod streams;
+mod watching;
 
 /// What a gateway is born with.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +55,7 @@ pub struct Gateway {
     timers: Table<(Instant, CallId), ()>,
     exchanges: Exchanges,
     pub(crate) incoming: Incoming,
+    pub(crate) served: ServedTasks,
     pub(crate) trace: Trace,
     pub(crate) keeper: Keeper,
 }
@@ -57,6 +65,7 @@ impl Gateway {
     #[must_use]
     pub fn new(genesis: Genesis, config: Config) -> Self {
         let trace = Trace::new(&genesis, &config);
+        let served = ServedTasks::new(&config.limits);
         Self {
             ground: Ground::new(genesis.seed, genesis.now, genesis.unix_ms, config),
             peers: Tracked::default(),
@@ -66,6 +75,7 @@ impl Gateway {
             timers: Table::new(),
             exchanges: Exchanges::default(),
             incoming: Incoming::default(),
+            served,
             trace,
             keeper: Keeper::default(),
         }
@@ -84,6 +94,8 @@ impl Gateway {
         match handled {
             Ok(()) => {
                 self.do_what_is_due();
+                self.take_relayed();
+                self.tell_watchers();
                 self.route();
                 self.keep_alive();
                 self.save(before);
@@ -139,6 +151,9 @@ impl Gateway {
                 self.request_gone(request);
                 Ok(())
             }
+            Input::Update { work, text } => self.update(work, &text),
+            Input::WorkEnd { work } => self.work_end(work),
+            Input::WorkFailed { work, detail } => self.work_failed(work, &detail),
             Input::Stop => {
                 self.stop_serving();
                 Ok(())

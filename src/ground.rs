@@ -5,12 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use crate::a2a::Event;
 use crate::config::Config;
 use crate::ids::Random;
 use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
+use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
 
 /// Shared by all parts, handed down by mutable reference.
@@ -28,6 +30,8 @@ pub struct Ground {
     pub outbox: Vec<Message>,
     /// the tools that are offered, once they were asked for
     pub tools_list: OnceCell<Json>,
+    /// what agents said about tasks that are relayed to them
+    pub relayed: VecDeque<(TaskNumber, Event)>,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -47,6 +51,7 @@ impl Ground {
             outputs: VecDeque::new(),
             outbox: Vec::new(),
             tools_list: OnceCell::new(),
+            relayed: VecDeque::new(),
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,

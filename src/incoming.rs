@@ -4,13 +4,17 @@ pub mod access;
 pub mod mcp;
 pub mod sessions;
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::a2a::Dialect;
+use crate::a2a::asked::Place;
 use crate::io::{Headers, PeerId, RequestId};
 use crate::json::Json;
 use crate::mcp::era::Era;
+use crate::served::TaskNumber;
 use crate::table::{Table, Tracked};
 use crate::time::Instant;
 
@@ -51,21 +55,24 @@ impl Incoming {
     pub fn remove(&mut self, request: RequestId) -> Option<Served> {
         self.take_body(request);
         let served = self.requests.remove(&request)?;
-        if let Stage::Waiting(waiting) = &served.stage {
-            self.keep_alive.remove(&(waiting.comment_at, request));
+        match &served.stage {
+            Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
+                self.keep_alive.remove(&(*comment_at, request));
+            }
+            Stage::Body { .. } | Stage::Refused => {}
         }
         Some(served)
     }
 
     /// The header fields and the body of a request that was taken in.
-    pub fn take_body(&mut self, request: RequestId) -> Option<(Headers, Vec<u8>)> {
+    pub fn take_body(&mut self, request: RequestId) -> Option<(Headers, Vec<u8>, Endpoint)> {
         let stage = &mut self.requests.get_mut(&request)?.stage;
         match core::mem::replace(stage, Stage::Refused) {
-            Stage::Body { headers, bytes } => {
+            Stage::Body { headers, bytes, to } => {
                 self.body_bytes -= u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-                Some((headers, bytes))
+                Some((headers, bytes, to))
             }
-            other @ (Stage::Refused | Stage::Waiting(_)) => {
+            other @ (Stage::Refused | Stage::Waiting(_) | Stage::Watching(_)) => {
                 *stage = other;
                 None
             }
@@ -94,6 +101,15 @@ pub fn scope_of(principal: &str, session: Option<PeerId>) -> String {
     }
 }
 
+/// The principal of a scope of the HTTP face.
+#[must_use]
+pub fn principal_of(scope: &str) -> Option<&str> {
+    scope.strip_prefix("http/")?.split('/').next()
+}
+
+/// A peer that nobody is: on whose behalf a principal's agents are connected and called when no peer of its asked.
+pub const NOBODY: PeerId = PeerId(FIRST_PEER);
+
 /// Whether a peer is one of the HTTP face.
 #[must_use]
 pub const fn is_http(peer: PeerId) -> bool {
@@ -120,11 +136,56 @@ pub enum Stage {
         headers: Headers,
         /// the body so far
         bytes: Vec<u8>,
+        /// what it is for
+        to: Endpoint,
     },
     /// it was answered; what still comes of its body is not wanted
     Refused,
     /// its answer is awaited
     Waiting(Waiting),
+    /// it watches a task
+    Watching(Watching),
+}
+
+/// What a body is for.
+#[derive(Clone, Debug)]
+pub enum Endpoint {
+    /// MCP
+    Mcp,
+    /// A2A over JSON-RPC, with the query
+    Rpc(String),
+    /// A2A over HTTP+JSON
+    Rest(Box<Place>),
+}
+
+/// A response about a served task that is not complete.
+#[derive(Clone, Debug)]
+pub struct Watching {
+    /// the task
+    pub task: TaskNumber,
+    /// how it is written
+    pub form: Form,
+    /// whether it is a stream of events; else it is the one answer to a message
+    pub stream: bool,
+    /// how many turns of the task's history the answer shows
+    pub turns: u64,
+    /// whether the stream has begun
+    pub begun: bool,
+    /// when the next comment is due
+    pub comment_at: Instant,
+}
+
+/// How a response of A2A is written.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// version and binding
+    pub dialect: Dialect,
+    /// the id of the request over JSON-RPC
+    pub id: Json,
+    /// the media type over HTTP+JSON (A2A 1.0.1 §11.1)
+    pub media_type: &'static str,
+    /// where the gateway is as its caller sees it, where that is asked for
+    pub base: String,
 }
 
 /// A response that is not complete.

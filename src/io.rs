@@ -29,6 +29,10 @@ pub struct ExchangeId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId(pub u64);
 
+/// One piece of work for a function of the host, named by the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WorkId(pub u64);
+
 /// Header fields in their order; names in any case.
 pub type Headers = Vec<(String, String)>;
 
@@ -120,6 +124,26 @@ pub enum Input {
     RequestGone {
         /// which
         request: RequestId,
+    },
+    /// A function of the host says something about its work.
+    Update {
+        /// which work
+        work: WorkId,
+        /// an event in the JSON form of A2A 1.0 §3.2.3: an object with `statusUpdate`, `artifactUpdate`, `task` or
+        /// `message`; ids in it are not needed
+        text: String,
+    },
+    /// A function of the host is done; a task that it left open is completed.
+    WorkEnd {
+        /// which work
+        work: WorkId,
+    },
+    /// A function of the host failed, and with it the task.
+    WorkFailed {
+        /// which work
+        work: WorkId,
+        /// words for the caller
+        detail: String,
     },
     /// The gateway is to stop serving: running responses end, new requests are refused.
     Stop,
@@ -223,6 +247,20 @@ pub enum Output {
     /// Something to keep, or to keep no longer, for hosts that declare a storage
     /// ([`Config::storage`](crate::config::Config::storage)). Outputs that come after it wait until it is kept.
     Save(Save),
+    /// Work for a function of the host: somebody sent a message. What comes of it is told by [`Input::Update`],
+    /// [`Input::WorkEnd`] and [`Input::WorkFailed`].
+    Work {
+        /// its name in later reports
+        work: WorkId,
+        /// an object with `principal`, `skill` where one was named, `message`, `task` as it stands, `metadata` of the request
+        /// where there is any, all in the form of A2A 1.0
+        order: Json,
+    },
+    /// The work is not wanted any more. Reports that come later are ignored.
+    WorkAbort {
+        /// which
+        work: WorkId,
+    },
     /// Something worth writing down, without secrets.
     Notice(Notice),
 }
@@ -358,6 +396,16 @@ impl Output {
                 out.finish()
             }
             Self::Save(save) => save.to_json(),
+            Self::Work { work, order } => {
+                let mut out = Object::with_capacity(order.as_str().len() + 40);
+                out.string("type", "work").integer("work", work.0).json("order", order);
+                out.finish()
+            }
+            Self::WorkAbort { work } => {
+                let mut out = Object::new();
+                out.string("type", "work_abort").integer("work", work.0);
+                out.finish()
+            }
             Self::Notice(notice) => {
                 let mut out = Object::new();
                 out.string("type", "notice").string("level", notice.level.name()).string("event", notice.event);
@@ -400,6 +448,11 @@ impl Input {
             }
             Self::RequestEnd { request } => out.string("type", "request_end").integer("request", request.0),
             Self::RequestGone { request } => out.string("type", "request_gone").integer("request", request.0),
+            Self::Update { work, text } => out.string("type", "update").integer("work", work.0).string("text", text),
+            Self::WorkEnd { work } => out.string("type", "work_end").integer("work", work.0),
+            Self::WorkFailed { work, detail } => {
+                out.string("type", "work_failed").integer("work", work.0).string("detail", detail)
+            }
             Self::Stop => out.string("type", "stop"),
             Self::Tick => out.string("type", "tick"),
         };
@@ -449,6 +502,8 @@ pub enum Reason {
     CancelTimeout,
     /// a response is kept alive
     KeepAlive,
+    /// a change of a task is delivered once more
+    Push,
 }
 
 impl Reason {
@@ -462,6 +517,7 @@ impl Reason {
             Self::StreamClosing => "stream_closing",
             Self::CancelTimeout => "cancel_timeout",
             Self::KeepAlive => "keep_alive",
+            Self::Push => "push",
         }
     }
 }
@@ -487,6 +543,8 @@ pub enum Misuse {
     RequestOpen(RequestId),
     /// The gateway never asked for this exchange.
     ExchangeUnknown(ExchangeId),
+    /// The gateway never asked for this work.
+    WorkUnknown(WorkId),
     /// A second head, or a body or end before the head.
     ExchangeOrder(ExchangeId),
     /// A number that JavaScript cannot hold, a status outside 100 to 999, a scope that is too long.
@@ -502,6 +560,7 @@ impl fmt::Display for Misuse {
             Self::PeerUnknown(peer) => write!(f, "peer {} is not open: send `open` first", peer.0),
             Self::RequestOpen(request) => write!(f, "request {} is running already: take another number", request.0),
             Self::ExchangeUnknown(exchange) => write!(f, "exchange {} was never asked for", exchange.0),
+            Self::WorkUnknown(work) => write!(f, "work {} was never asked for", work.0),
             Self::ExchangeOrder(exchange) => {
                 write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)
             }

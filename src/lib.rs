@@ -28,6 +28,7 @@
 //!             Output::Fetch { .. } | Output::Abort { .. } => {} // outgoing HTTP is the host's
 //!             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {} // incoming too
 //!             Output::Save(_) => {} // asked for by `Config::storage`, which is off here
+//!             Output::Work { .. } | Output::WorkAbort { .. } => {} // where a function of the host serves tasks
 //!             Output::Notice(_) => {} // and the log
 //!         }
 //!     }
@@ -62,7 +63,7 @@
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
 //! | [`incoming`] | incoming HTTP: access, sessions, streams |
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
-//! | [`a2a`] | the A2A face: one model, four dialects, cards |
+//! | [`a2a`], [`served`] | the A2A face: one model, four dialects, cards; the tasks served to other agents |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -98,6 +99,7 @@ pub mod redirect;
 pub mod registry;
 pub mod saved;
 pub mod scope;
+pub mod served;
 pub mod snapshot;
 pub mod sse;
 pub mod table;

@@ -37,6 +37,10 @@ pub struct Limits {
     pub sessions: u64,
     /// events kept of one session, for clients that come back
     pub session_event_bytes: u64,
+    /// tasks served to one principal
+    pub tasks_per_principal: u64,
+    /// what the tasks served to one principal take
+    pub task_bytes: u64,
 }
 
 /// A limit's name, its default, and how it is reached.
@@ -44,7 +48,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 17] = [
+    pub const TABLE: [Row; 19] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
         ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
@@ -62,6 +66,8 @@ impl Limits {
         ("requests", 1024, |limits| &mut limits.requests),
         ("sessions", 1024, |limits| &mut limits.sessions),
         ("session_event_bytes", 4 << 20, |limits| &mut limits.session_event_bytes),
+        ("tasks_per_principal", 1000, |limits| &mut limits.tasks_per_principal),
+        ("task_bytes", 128 << 20, |limits| &mut limits.task_bytes),
     ];
 
     /// The nesting allowed, as the parser takes it.
@@ -91,6 +97,8 @@ impl Default for Limits {
             requests: 0,
             sessions: 0,
             session_event_bytes: 0,
+            tasks_per_principal: 0,
+            task_bytes: 0,
         };
         for (_, value, field) in Self::TABLE {
             *field(&mut limits) = value;

@@ -50,6 +50,27 @@ impl WallTime {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1000)
     }
 
+    /// Reads RFC 3339 with seconds and at most nanoseconds, in UTC or with an offset; a time without a zone is in UTC.
+    #[must_use]
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let (date, rest) = text.trim().split_once(['T', 't', ' '])?;
+        let zone = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+        let (clock, zone) = rest.split_at_checked(zone)?;
+        let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
+        let [year, month, day] = numbers(date, '-')?;
+        let [hour, minute, second] = numbers(clock, ':')?;
+        let offset = match zone.split_at_checked(1) {
+            None | Some(("Z" | "z", "")) => 0,
+            Some((sign, offset)) => {
+                let [hours, minutes, _] = numbers(&format!("{offset}:0"), ':')?;
+                (hours * 60 + minutes) * if sign == "-" { -1 } else { 1 }
+            }
+        };
+        let in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
+        let ms = format!("{fraction:0<3}").get(..3)?.parse::<i64>().ok().filter(|_| in_range)?;
+        Some(Self((days(year, month, day) * 1440 + hour * 60 + minute - offset) * 60_000 + second * 1000 + ms))
+    }
+
     /// The date of an HTTP header (RFC 9110 §5.6.7, the preferred form): `Sun, 06 Nov 1994 08:49:37 GMT`.
     #[must_use]
     pub fn from_http_date(text: &str) -> Option<Self> {
@@ -68,6 +89,13 @@ impl WallTime {
         }
         Some(Self((days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) * 1000))
     }
+}
+
+/// Three whole numbers with a mark between them.
+fn numbers(text: &str, mark: char) -> Option<[i64; 3]> {
+    let mut parts = text.split(mark).map(|part| part.parse().ok().filter(|number| (0..=9999).contains(number)));
+    let numbers = [parts.next()??, parts.next()??, parts.next()??];
+    parts.next().is_none().then_some(numbers)
 }
 
 /// Year, month and day of a day number since 1970-01-01 (proleptic Gregorian).
@@ -102,6 +130,30 @@ mod tests {
         assert_eq!(WallTime(951_782_400_001).to_rfc3339(), "2000-02-29T00:00:00.001Z");
         assert_eq!(WallTime(-1).to_rfc3339(), "1969-12-31T23:59:59.999Z");
         assert_eq!(WallTime(4_102_444_799_999).to_rfc3339(), "2099-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn rfc_3339_is_read() {
+        for (text, ms) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-29T00:00:00.001Z", 951_782_400_001),
+            ("2000-02-29t01:00:00.0019999+01:00", 951_782_400_001),
+            ("2000-02-28 23:30:00-00:30", 951_782_400_000),
+            ("2000-02-29T00:00:00", 951_782_400_000),
+        ] {
+            assert_eq!(WallTime::from_rfc3339(text), Some(WallTime(ms)), "{text}");
+        }
+        for text in [
+            "",
+            "2000-02-29",
+            "2000-13-01T00:00:00Z",
+            "2000-01-01T24:00:00Z",
+            "2000-01-01T00:00:00ZZ",
+            "T",
+            "2000-01-01T00:00:00+1",
+        ] {
+            assert_eq!(WallTime::from_rfc3339(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -15,17 +15,20 @@ mod get_agent_card;
 mod get_history;
 mod get_task;
 mod list_agents;
+mod list_tasks;
 mod parts;
 mod ping_agent;
 mod read_inbox;
 mod remove_caller_card;
+mod respond_task;
 mod send_message;
 mod view_caller_card;
 
 pub(crate) use list_agents::entry as agent_entry;
+pub(crate) use send_message::{TOOL as SEND_MESSAGE, take_token};
 
 /// Every tool, sorted by name.
-pub const TOOLS: [&Tool; 17] = [
+pub const TOOLS: [&Tool; 19] = [
     &broadcast_message::TOOL,
     &cancel_task::TOOL,
     &check_inbox::TOOL,
@@ -38,9 +41,11 @@ pub const TOOLS: [&Tool; 17] = [
     &get_history::TOOL,
     &get_task::TOOL,
     &list_agents::TOOL,
+    &list_tasks::TOOL,
     &ping_agent::TOOL,
     &read_inbox::TOOL,
     &remove_caller_card::TOOL,
+    &respond_task::TOOL,
     &send_message::TOOL,
     &view_caller_card::TOOL,
 ];
@@ -49,7 +54,12 @@ pub const TOOLS: [&Tool; 17] = [
 pub fn offered(config: &Config) -> impl Iterator<Item = &'static Tool> {
     TOOLS.into_iter().filter(|tool| {
         let listed = config.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name));
-        listed && (config.history.depth > 0 || !matches!(tool.name, "get_history" | "clear_history"))
+        let useful = match tool.name {
+            "get_history" | "clear_history" => config.history.depth > 0,
+            "list_tasks" | "respond_task" => config.a2a.has_inbox(),
+            _ => true,
+        };
+        listed && useful
     })
 }
 

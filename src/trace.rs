@@ -113,6 +113,9 @@ impl Trace {
             | Input::Message { .. }
             | Input::MessageTooLong { .. }
             | Input::Closed { .. }
+            | Input::Update { .. }
+            | Input::WorkEnd { .. }
+            | Input::WorkFailed { .. }
             | Input::Stop
             | Input::Tick => Kept::Whole(None, input.to_json()),
         })
@@ -182,6 +185,8 @@ impl Trace {
                 | Output::ResponseHead { .. }
                 | Output::ResponseBody { .. }
                 | Output::ResponseEnd { .. }
+                | Output::Work { .. }
+                | Output::WorkAbort { .. }
                 | Output::Notice(_) => output.to_json(),
             };
             let mut line = Object::new();

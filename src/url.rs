@@ -272,7 +272,7 @@ impl fmt::Debug for Url {
 }
 
 /// `+` is a space, `%41` an `A`; a `%` without two digits stands for itself.
-fn form_decode(text: &str) -> String {
+pub(crate) fn form_decode(text: &str) -> String {
     let (mut out, mut bytes) = (Vec::with_capacity(text.len()), text.as_bytes().iter());
     while let Some(&byte) = bytes.next() {
         let digits = (byte == b'%').then(|| bytes.as_slice().get(..2)).flatten();

@@ -261,6 +261,8 @@ fn told(output: Output, bare: bool) -> Told {
         | Output::ResponseBody { .. }
         | Output::ResponseEnd { .. }
         | Output::Save(_)
+        | Output::Work { .. }
+        | Output::WorkAbort { .. }
         | Output::Notice(_) => (None, None, output.to_json().into_string()),
     }
 }

@@ -39,6 +39,8 @@ impl World {
                 | Output::ResponseBody { .. }
                 | Output::ResponseEnd { .. }
                 | Output::Save(_)
+                | Output::Work { .. }
+                | Output::WorkAbort { .. }
                 | Output::Notice(_) => {}
             }
         }

@@ -40,6 +40,7 @@ fn told(outputs: &[Output]) -> impl Iterator<Item = &String> {
         Output::Message { text, .. } => Some(text),
         Output::Fetch { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
+        Output::Work { .. } | Output::WorkAbort { .. } => None,
     })
 }
 
@@ -137,6 +138,7 @@ fn after_its_answer_a_call_causes_nothing_more() {
             Output::Fetch { exchange, .. } => Some(exchange.0),
             Output::Message { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
+            Output::Work { .. } | Output::WorkAbort { .. } => None,
         });
         for exchange in (1..=newest.max().unwrap_or(0)).map(ExchangeId) {
             for late in late_reports(exchange) {

@@ -247,6 +247,9 @@ export class Driver {
       case "save":
         this.#guarded(() => this.#onSave?.(output.key, output.pieces));
         break;
+      case "work":
+        this.#input({ type: "work_failed", work: output.work, detail: "this host has no function that does the work" });
+        break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));
         break;

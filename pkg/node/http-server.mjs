@@ -99,7 +99,7 @@ class Answer {
   }
 
   end() {
-    if (!this.#flushed && this.#response.statusCode !== 204) {
+    if (!this.#flushed && ![204, 304].includes(this.#response.statusCode)) {
       this.#response.setHeader("Content-Length", Buffer.byteLength(this.#text));
     }
     this.#response.end(this.#flushed ? undefined : this.#text);

@@ -19,7 +19,7 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
 /**
- * Serves MCP over HTTP until the process is told to end.
+ * Serves MCP and A2A over HTTP until the process is told to end.
  *
  * @param {{ config?: string, trace?: string, state?: string, host?: string, port?: number, insecure?: true }} options
  * @returns {Promise<number>} the exit code
@@ -35,6 +35,9 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port 
     );
   }
   const { driver, broken } = driven(configuration, { trace, state });
+  if (worksByFunction(file)) {
+    throw new UsageError("the responder `function` is for programs that embed the gateway: take inbox, echo, or relay: with an agent.");
+  }
   const server = new HttpServer(driver, configuration.limits, new PageFiles({ gateway: "mcp" }));
   const told = endingSignal();
   const { address, port: actual } = await listen(server, name, port);
@@ -59,11 +62,16 @@ async function isLoopback(name) {
   return found.every(({ address }) => loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4"));
 }
 
+function worksByFunction({ a2a }) {
+  return [a2a, ...(a2a?.skills ?? [])].some((section) => section?.responder === "function");
+}
+
 /** The configuration at its place: whoever can be reached by others reaches no private address for them. */
 function placed(file, onlyHere) {
   return {
     ...file,
     server: { ...file.server, loopback: onlyHere },
+    a2a: { ...file.a2a },
     network: { allow_private: onlyHere, ...file.network },
   };
 }
@@ -81,8 +89,10 @@ function addressed(host, port) {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}/mcp`;
 }
 
-function welcome(url, { auth }) {
+function welcome(url, { auth, a2a }) {
   const headers = auth?.tokens?.length ? { headers: { Authorization: "Bearer YOUR-TOKEN" } } : {};
   const entry = JSON.stringify({ mcpServers: { narrows: { type: "http", url, ...headers } } });
-  process.stdout.write(`narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\nIn a browser: ${new URL("/", url)}\nTo end it: Ctrl-C.\n`);
+  const agent = a2a?.enabled === false ? "" : `As an A2A agent: its card is at ${new URL("/.well-known/agent-card.json", url)}\n`;
+  const page = `In a browser: ${new URL("/", url)}\n`;
+  process.stdout.write(`narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\n${page}${agent}To end it: Ctrl-C.\n`);
 }

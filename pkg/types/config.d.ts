@@ -18,7 +18,9 @@ export type LimitName =
   | "incoming_bytes"
   | "requests"
   | "sessions"
-  | "session_event_bytes";
+  | "session_event_bytes"
+  | "tasks_per_principal"
+  | "task_bytes";
 
 /** The configuration. What is absent has its default; every fault is named in the Error named `ConfigError`. */
 export interface ConfigObject {
@@ -56,11 +58,40 @@ export interface ConfigObject {
     readonly cors_origins?: readonly string[];
   };
   /** bearer tokens, and the principal that each stands for; without any, everybody may ask */
-  readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string }[] };
+  readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string; readonly may_answer?: boolean }[] };
+  /** the gateway's own agent; with a section, even an empty one, its inbox has tools */
+  readonly a2a?: A2aSection;
   /** whether the host keeps what it is told to save: set by hosts, not by users */
   readonly storage?: boolean;
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
+}
+
+/** Who does the work of served tasks; `relay:` is followed by the name of an external agent. */
+export type Responder = "echo" | "inbox" | "function" | `relay:${string}`;
+
+/** How the gateway is an agent itself. */
+export interface A2aSection {
+  /** whether it is served at all, true by default */
+  readonly enabled?: boolean;
+  readonly name?: string;
+  readonly description?: string;
+  /** where it is reached, taken from each request where it is absent */
+  readonly url?: string;
+  /** the path of its endpoint, `/a2a` by default */
+  readonly listen_path?: string;
+  /** both by default */
+  readonly versions?: readonly ("1.0" | "0.3")[];
+  /** `inbox` by default */
+  readonly responder?: Responder;
+  /** what it can do; callers choose one by its id in `metadata.skill` */
+  readonly skills?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly description?: string;
+    readonly tags?: readonly string[];
+    readonly responder?: Responder;
+  }[];
 }
 
 /** An agent that is connected without a call. */

@@ -39,6 +39,9 @@ export type Input =
   | { type: "request_body"; request: number; base64: string }
   | { type: "request_end"; request: number }
   | { type: "request_gone"; request: number }
+  | { type: "update"; work: number; text: string }
+  | { type: "work_end"; work: number }
+  | { type: "work_failed"; work: number; detail?: string }
   | { type: "stop" }
   | { type: "tick" };
 
@@ -73,6 +76,27 @@ export interface SaveOutput {
   pieces: string[];
 }
 
+/**
+ * Work for a function of the host, where the configuration has the responder `function`. What comes of it is told by
+ * inputs: `update` with the JSON text of a stream event of A2A 1.0 (`statusUpdate`, `artifactUpdate`, `message` or
+ * `task`; ids in it are not needed), then `work_end` or `work_failed`. After `work_abort` reports are ignored.
+ */
+export interface WorkOutput {
+  type: "work";
+  work: number;
+  order: {
+    principal: string;
+    /** the skill that the caller named */
+    skill?: string;
+    /** the message, in the form of A2A 1.0 */
+    message: { [name: string]: unknown };
+    /** its task as it stands, in the form of A2A 1.0 */
+    task: { [name: string]: unknown };
+    /** the metadata of the request */
+    metadata?: { [name: string]: unknown };
+  };
+}
+
 /** What to do, in order, as `Core.output` gives it in JSON. */
 export type Output =
   | { type: "message"; peer: number; text: string }
@@ -82,12 +106,14 @@ export type Output =
   | { type: "response_body"; request: number; text: string }
   | { type: "response_end"; request: number }
   | SaveOutput
+  | WorkOutput
+  | { type: "work_abort"; work: number }
   | Notice;
 
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */
 export interface Deadline {
   at: number;
-  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive";
+  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive" | "push";
 }
 
 /** What an input leaves to do: 1 where outputs wait, plus 2 where `Core.timeout` has another answer than its last one. */

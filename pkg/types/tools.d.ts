@@ -182,6 +182,14 @@ export interface ToolArguments {
     readonly history_length?: number | null;
   };
   list_agents: NoArguments;
+  list_tasks: {
+    /** only tasks in this state, such as `submitted` or `input-required` */
+    readonly state?: string | null;
+    /** 50 by default, at most 100 */
+    readonly limit?: number | null;
+    /** `next_cursor` of the page before */
+    readonly cursor?: string | null;
+  };
   ping_agent: { readonly alias: string };
   read_inbox: {
     readonly alias: string;
@@ -191,6 +199,20 @@ export interface ToolArguments {
     readonly latest?: boolean | null;
   };
   remove_caller_card: NoArguments;
+  respond_task: {
+    readonly task_id: string;
+    /** text for the caller; or use parts */
+    readonly message?: string | null;
+    readonly parts?: readonly PartArgument[] | null;
+    /** a result: its content in text or parts */
+    readonly artifact?: {
+      readonly name?: string | null;
+      readonly description?: string | null;
+      readonly message?: string | null;
+      readonly parts?: readonly PartArgument[] | null;
+    } | null;
+    readonly state: "working" | "input-required" | "auth-required" | "completed" | "failed" | "rejected" | "canceled";
+  };
   send_message: {
     /** alias or URL */
     readonly agent: string;
@@ -258,6 +280,16 @@ export interface ToolResults {
       readonly alias: string;
       readonly since: string;
       readonly task_id?: string;
+    }[];
+    /** tasks of other agents that wait for an answer, where the gateway is an agent with an inbox */
+    readonly inbound?: readonly {
+      readonly task_id: string;
+      /** the principal that sent it */
+      readonly from: string;
+      readonly state: string;
+      /** the last words of its caller */
+      readonly text: string;
+      readonly timestamp: string;
     }[];
     /** entries dropped since the last check because the box was full */
     readonly lost?: number;
@@ -332,6 +364,7 @@ export interface ToolResults {
       readonly streaming?: boolean;
     }[];
   };
+  list_tasks: { readonly tasks: readonly Task[]; readonly next_cursor?: string };
   ping_agent: {
     readonly reachable: boolean;
     readonly health: "healthy" | "unhealthy" | "unknown";
@@ -351,6 +384,7 @@ export interface ToolResults {
     }[];
   };
   remove_caller_card: { readonly name: string };
+  respond_task: { readonly task: Task };
   /** one of the three */
   send_message: {
     readonly task?: Task;

@@ -128,6 +128,13 @@ impl Assembly {
         }
     }
 
+    /// Adds a turn to the history of the task.
+    pub fn say(&mut self, message: Message) {
+        if let Some(task) = &mut self.task {
+            task.history.get_or_insert_default().push(message);
+        }
+    }
+
     fn is_foreign(&self, task_id: Option<&str>, context_id: Option<&str>) -> bool {
         let Some(task) = &self.task else { return false };
         let other_task = task_id.is_some_and(|id| !task.id.is_empty() && id != task.id);

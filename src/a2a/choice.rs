@@ -75,6 +75,15 @@ fn label(version: Option<&str>) -> Label {
     }
 }
 
+/// What the header `A2A-Version` asks for: whether that is 1.0, `None` where it names neither version.
+pub fn asked_version(version: &str) -> Option<bool> {
+    match label(Some(version)) {
+        Label::New => Some(true),
+        Label::Old => Some(false),
+        Label::Unsupported | Label::Nothing => None,
+    }
+}
+
 /// Whether an offer is of 1.0, and whether the agent said so. `None` for a version that is not spoken.
 fn version_of(offer: &Offer, card: &Card) -> Option<(bool, bool)> {
     let whole = label(card.protocol_version.as_deref());

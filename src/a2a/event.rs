@@ -2,8 +2,9 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use crate::json::{self, Fault as JsonFault, Json, Kind, Members, Raw};
+use crate::json::{self, Fault as JsonFault, Json, Kind, Members, Object, Raw};
 
 use super::dialect::Dialect;
 use super::envelope::{self, Opened};
@@ -11,7 +12,7 @@ use super::error::Fault;
 use super::member;
 use super::message::Message;
 use super::reply::{looks_like_message, looks_like_task};
-use super::task::{Artifact, Status, Task};
+use super::task::{Artifact, Status, Task, View};
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,61 @@ pub struct ArtifactUpdate {
     pub last_chunk: bool,
     /// free data of the event
     pub metadata: Option<Json>,
+}
+
+impl Event {
+    /// The form of a dialect: with its `kind` in 0.3 over JSON-RPC, else wrapped.
+    #[must_use]
+    pub fn write(&self, dialect: Dialect) -> Json {
+        let (name, kind, inner) = match self {
+            Self::Task(task) => ("task", "", task.write(dialect, View::WHOLE)),
+            Self::Message(message) => ("message", "", message.write(dialect, &mut Vec::new())),
+            Self::Status(update) => ("statusUpdate", "status-update", update.write(dialect)),
+            Self::Artifact(update) => ("artifactUpdate", "artifact-update", update.write(dialect)),
+            Self::Other(json) => return json.clone(),
+        };
+        let mut out = Object::with_capacity(inner.as_str().len() + 64);
+        match dialect {
+            // Tasks and messages carry their kind themselves.
+            Dialect::JsonRpc03 if kind.is_empty() => return inner,
+            Dialect::JsonRpc03 => {
+                out.string("kind", kind).members(&inner.members().unwrap_or_default().keep());
+            }
+            Dialect::JsonRpc10 | Dialect::Rest10 | Dialect::Rest03 => {
+                out.json(name, &inner);
+            }
+        }
+        out.finish()
+    }
+}
+
+impl StatusUpdate {
+    fn write(&self, dialect: Dialect) -> Json {
+        let mut out = Object::new();
+        out.optional_string("taskId", self.task_id.as_deref()).optional_string("contextId", self.context_id.as_deref());
+        out.json("status", &self.status.write(dialect));
+        if !dialect.is_10() {
+            out.boolean("final", self.last);
+        }
+        out.optional_json("metadata", self.metadata.as_ref());
+        out.finish()
+    }
+}
+
+impl ArtifactUpdate {
+    fn write(&self, dialect: Dialect) -> Json {
+        let mut out = Object::new();
+        out.optional_string("taskId", self.task_id.as_deref()).optional_string("contextId", self.context_id.as_deref());
+        out.json("artifact", &self.artifact.write(dialect));
+        if self.append {
+            out.boolean("append", true);
+        }
+        if self.last_chunk {
+            out.boolean("lastChunk", true);
+        }
+        out.optional_json("metadata", self.metadata.as_ref());
+        out.finish()
+    }
 }
 
 /// Reads one event. `name` is its type in the stream, `data` its data, which is not empty.

@@ -9,6 +9,7 @@ use crate::json::{self, Json, Object, Raw};
 use super::dialect::Dialect;
 use super::member::{self, Misread};
 use super::part::{Part, parts_json, read_parts, readable};
+use super::v03;
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +141,16 @@ impl Message {
         optional_strings(&mut out, "referenceTaskIds", self.reference_task_ids.as_deref());
         out.members(&self.extra);
         out.finish()
+    }
+
+    /// The form of a dialect. What it has no place for is named in `lost`.
+    #[must_use]
+    pub fn write(&self, dialect: Dialect, lost: &mut Vec<String>) -> Json {
+        match dialect {
+            Dialect::JsonRpc10 | Dialect::Rest10 => self.to_json(),
+            Dialect::JsonRpc03 => v03::message(self, lost),
+            Dialect::Rest03 => v03::rest_message(self, lost),
+        }
     }
 
     /// What it says, for people.

@@ -13,7 +13,6 @@ use crate::url::{Url, UrlFault};
 
 use super::dialect::{Dialect, Interface};
 use super::message::{Message, optional_strings};
-use super::v03;
 
 /// What is asked of an agent.
 #[derive(Clone, Copy, Debug)]
@@ -235,12 +234,7 @@ fn rest(
 
 /// `message`, `configuration` and `metadata` of a send.
 fn send_members(out: &mut Object, request: &SendRequest, dialect: Dialect, lost: &mut Vec<String>) {
-    let message = match dialect {
-        Dialect::JsonRpc10 | Dialect::Rest10 => request.message.to_json(),
-        Dialect::JsonRpc03 => v03::message(&request.message, lost),
-        Dialect::Rest03 => v03::rest_message(&request.message, lost),
-    };
-    out.json("message", &message);
+    out.json("message", &request.message.write(dialect, lost));
     let mut configuration = Object::new();
     optional_strings(&mut configuration, "acceptedOutputModes", request.accepted_output_modes.as_deref());
     if let Some(length) = wanted_history(request.history_length, dialect) {

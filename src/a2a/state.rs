@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use crate::json::Raw;
 
+use super::dialect::Dialect;
 use super::member;
 
 /// What a task is doing.
@@ -97,6 +98,16 @@ impl State {
     #[must_use]
     pub const fn wire(&self) -> &str {
         self.names().1
+    }
+
+    /// The form of a dialect. The schema of 0.3 over HTTP spells one state with two L.
+    #[must_use]
+    pub fn write(&self, dialect: Dialect) -> Cow<'_, str> {
+        match dialect {
+            Dialect::JsonRpc03 => self.kebab(),
+            Dialect::Rest03 if *self == Self::Canceled => Cow::Borrowed("TASK_STATE_CANCELLED"),
+            Dialect::Rest03 | Dialect::JsonRpc10 | Dialect::Rest10 => Cow::Borrowed(self.wire()),
+        }
     }
 
     /// Whether the task has ended for good.

@@ -11,6 +11,7 @@ use super::member::{self, Misread};
 use super::message::{Message, Role, optional_strings};
 use super::part::{Part, parts_json, read_parts, readable};
 use super::state::State;
+use super::v03;
 
 /// A piece of work at an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,20 @@ pub struct Task {
     pub metadata: Option<Json>,
     /// members of no known meaning
     pub extra: Vec<(String, Json)>,
+}
+
+/// How much of a task is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// whether its artifacts are
+    pub artifacts: bool,
+    /// how many of the last turns of its history
+    pub turns: u64,
+}
+
+impl View {
+    /// Everything.
+    pub const WHOLE: Self = Self { artifacts: true, turns: u64::MAX };
 }
 
 /// Where a task stands.
@@ -67,7 +82,7 @@ impl Task {
     /// A task of which nothing is known but its ids.
     #[must_use]
     pub const fn new(id: String, context_id: Option<String>) -> Self {
-        let status = Status { state: State::Unknown, message: None, timestamp: None, extra: Vec::new() };
+        let status = Status::of(State::Unknown);
         Self { id, context_id, status, artifacts: None, history: None, metadata: None, extra: Vec::new() }
     }
 
@@ -99,28 +114,44 @@ impl Task {
     /// The 1.0 form.
     #[must_use]
     pub fn to_json(&self) -> Json {
+        self.write(Dialect::JsonRpc10, View::WHOLE)
+    }
+
+    /// What a view shows of it, in the form of a dialect.
+    #[must_use]
+    pub fn write(&self, dialect: Dialect, view: View) -> Json {
         let mut out = Object::with_capacity(self.bytes() + 512);
         if !self.id.is_empty() {
             out.string("id", &self.id);
         }
         out.optional_string("contextId", self.context_id.as_deref());
-        out.json("status", &self.status.to_json());
-        if let Some(artifacts) = &self.artifacts {
+        out.json("status", &self.status.write(dialect));
+        if let Some(artifacts) = self.artifacts.as_ref().filter(|_| view.artifacts) {
             let mut list = Array::new();
             for artifact in artifacts {
-                list.json(&artifact.to_json());
+                list.json(&artifact.write(dialect));
             }
             out.nested("artifacts", list);
         }
-        if let Some(history) = &self.history {
-            let mut list = Array::new();
-            for message in history {
-                list.json(&message.to_json());
+        if let Some(history) = self.history.as_ref().filter(|_| view.turns > 0) {
+            let (mut list, mut lost) = (Array::new(), Vec::new());
+            let shown = usize::try_from(view.turns).unwrap_or(usize::MAX);
+            for message in history.iter().skip(history.len().saturating_sub(shown)) {
+                list.json(&message.write(dialect, &mut lost));
             }
             out.nested("history", list);
         }
         out.optional_json("metadata", self.metadata.as_ref());
-        out.members(&self.extra);
+        match dialect {
+            // Its readers refuse members that they do not know.
+            Dialect::Rest03 => {}
+            Dialect::JsonRpc03 => {
+                out.members(&self.extra).string("kind", "task");
+            }
+            Dialect::JsonRpc10 | Dialect::Rest10 => {
+                out.members(&self.extra);
+            }
+        }
         out.finish()
     }
 
@@ -172,11 +203,17 @@ impl Task {
 
 impl Default for Status {
     fn default() -> Self {
-        Self { state: State::Unknown, message: None, timestamp: None, extra: Vec::new() }
+        Self::of(State::Unknown)
     }
 }
 
 impl Status {
+    /// A state without words.
+    #[must_use]
+    pub const fn of(state: State) -> Self {
+        Self { state, message: None, timestamp: None, extra: Vec::new() }
+    }
+
     /// Reads a status in any dialect; a bare state counts as one. `None` where it is neither object nor text.
     pub(super) fn read(raw: Raw<'_>, dialect: Dialect) -> Option<Self> {
         if json::kind(raw) == Kind::String {
@@ -194,12 +231,29 @@ impl Status {
     /// The 1.0 form.
     #[must_use]
     pub fn to_json(&self) -> Json {
+        self.write(Dialect::JsonRpc10)
+    }
+
+    /// The form of a dialect.
+    #[must_use]
+    pub fn write(&self, dialect: Dialect) -> Json {
         let mut out = Object::new();
-        out.string("state", self.state.wire());
-        out.optional_json("message", self.message.as_ref().map(Message::to_json).as_ref());
+        out.string("state", &self.state.write(dialect));
+        out.optional_json("message", self.message.as_ref().map(|message| message.write(dialect, &mut Vec::new())).as_ref());
         out.optional_json("timestamp", self.timestamp.as_ref());
-        out.members(&self.extra);
+        if dialect != Dialect::Rest03 {
+            out.members(&self.extra);
+        }
         out.finish()
+    }
+}
+
+/// Parts in the form of a dialect.
+fn write_parts(parts: &[Part], dialect: Dialect) -> Json {
+    match dialect {
+        Dialect::JsonRpc10 | Dialect::Rest10 => parts_json(parts),
+        Dialect::JsonRpc03 => v03::parts(parts, &mut Vec::new()),
+        Dialect::Rest03 => v03::rest_parts(parts, &mut Vec::new()),
     }
 }
 
@@ -212,6 +266,13 @@ fn words(raw: Raw<'_>, dialect: Dialect) -> Option<Message> {
 }
 
 impl Artifact {
+    /// An artifact with nothing around its parts.
+    #[must_use]
+    pub const fn new(artifact_id: String, parts: Vec<Part>) -> Self {
+        let (name, description, metadata, extensions) = (None, None, None, None);
+        Self { artifact_id, name, description, parts, metadata, extensions, extra: Vec::new() }
+    }
+
     /// Reads an artifact in any dialect.
     ///
     /// # Errors
@@ -232,7 +293,13 @@ impl Artifact {
     /// The 1.0 form.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let parts = parts_json(&self.parts);
+        self.write(Dialect::JsonRpc10)
+    }
+
+    /// The form of a dialect.
+    #[must_use]
+    pub fn write(&self, dialect: Dialect) -> Json {
+        let parts = write_parts(&self.parts, dialect);
         let mut out = Object::with_capacity(parts.as_str().len() + 256);
         if !self.artifact_id.is_empty() {
             out.string("artifactId", &self.artifact_id);
@@ -242,7 +309,9 @@ impl Artifact {
         out.json("parts", &parts);
         out.optional_json("metadata", self.metadata.as_ref());
         optional_strings(&mut out, "extensions", self.extensions.as_deref());
-        out.members(&self.extra);
+        if dialect != Dialect::Rest03 {
+            out.members(&self.extra);
+        }
         out.finish()
     }
 

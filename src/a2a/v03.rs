@@ -1,4 +1,4 @@
-//! What A2A 0.3 expects of a caller's message: discriminators over JSON-RPC, ProtoJSON of another schema over HTTP.
+//! Messages and parts as A2A 0.3 writes them: discriminators over JSON-RPC, ProtoJSON of another schema over HTTP.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,13 +11,10 @@ use super::part::{Content, Part};
 
 /// A message as 0.3 writes it over JSON-RPC (0.3 §6.4).
 pub(super) fn message(message: &Message, lost: &mut Vec<String>) -> Json {
-    let mut parts = Array::new();
-    for (index, part) in message.parts.iter().enumerate() {
-        parts.json(&part_json(part, index, lost));
-    }
+    let parts = parts(&message.parts, lost);
     let mut out = Object::new();
     out.string("kind", "message").string("messageId", &message.message_id).string("role", message.role.kebab());
-    out.nested("parts", parts);
+    out.json("parts", &parts);
     shared_members(&mut out, message);
     optional_strings(&mut out, "referenceTaskIds", message.reference_task_ids.as_deref());
     out.members(&message.extra);
@@ -29,6 +26,38 @@ fn shared_members(out: &mut Object, message: &Message) {
     out.optional_string("taskId", message.task_id.as_deref());
     out.optional_json("metadata", message.metadata.as_ref());
     optional_strings(out, "extensions", message.extensions.as_deref());
+}
+
+/// Parts as 0.3 writes them over JSON-RPC.
+pub(super) fn parts(parts: &[Part], lost: &mut Vec<String>) -> Json {
+    let mut list = Array::new();
+    for (index, part) in parts.iter().enumerate() {
+        list.json(&part_json(part, index, lost));
+    }
+    list.finish()
+}
+
+/// Parts in the ProtoJSON of the 0.3 schema.
+pub(super) fn rest_parts(parts: &[Part], lost: &mut Vec<String>) -> Json {
+    let mut list = Array::new();
+    for (index, part) in parts.iter().enumerate() {
+        let mut out = Object::new();
+        match &part.content {
+            Content::Text(text) => out.string("text", text),
+            Content::Data(data) => {
+                let mut inner = Object::new();
+                inner.json("data", data);
+                out.nested("data", inner)
+            }
+            Content::Url(url) => out.json("file", &file(part, "fileWithUri", url)),
+            Content::Raw(base64) => out.json("file", &file(part, "fileWithBytes", base64)),
+            Content::Other => out.members(&part.extra),
+        };
+        note_lost(part, index, lost);
+        out.optional_json("metadata", part.metadata.as_ref());
+        list.nested(out);
+    }
+    list.finish()
 }
 
 /// A part with its `kind`. The data of 0.3 is an object; other data goes out as it is, for the agent to judge.
@@ -49,27 +78,10 @@ fn part_json(part: &Part, index: usize, lost: &mut Vec<String>) -> Json {
 
 /// A message in the ProtoJSON of the 0.3 schema, whose readers refuse members that they do not know.
 pub(super) fn rest_message(message: &Message, lost: &mut Vec<String>) -> Json {
-    let mut parts = Array::new();
-    for (index, part) in message.parts.iter().enumerate() {
-        let mut out = Object::new();
-        match &part.content {
-            Content::Text(text) => out.string("text", text),
-            Content::Data(data) => {
-                let mut inner = Object::new();
-                inner.json("data", data);
-                out.nested("data", inner)
-            }
-            Content::Url(url) => out.json("file", &file(part, "fileWithUri", url)),
-            Content::Raw(base64) => out.json("file", &file(part, "fileWithBytes", base64)),
-            Content::Other => out.members(&part.extra),
-        };
-        note_lost(part, index, lost);
-        out.optional_json("metadata", part.metadata.as_ref());
-        parts.nested(out);
-    }
+    let parts = rest_parts(&message.parts, lost);
     let mut out = Object::new();
     out.string("messageId", &message.message_id).string("role", message.role.wire());
-    out.nested("content", parts);
+    out.json("content", &parts);
     shared_members(&mut out, message);
     if message.reference_task_ids.as_ref().is_some_and(|ids| !ids.is_empty()) {
         lost.push("reference_task_ids".into());

@@ -206,7 +206,11 @@ impl Discovery {
 
     /// Keeps what came of the search for an agent called by URL; an agent that could not be reached may have a card.
     pub fn keep(&self, run: &mut Run<'_>, profile: Option<&Profile>) {
-        if profile.is_some() || self.answered {
+        if let Some((alias, registration)) = &self.target.alias {
+            if let (Some(agent), Some(profile)) = (run.scope.registry.same(alias, *registration), profile) {
+                agent.profile = Some(profile.clone());
+            }
+        } else if profile.is_some() || self.answered {
             let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
             run.scope.cards.put(&self.target.url, now, profile.cloned(), limit);
         }

@@ -10,6 +10,7 @@ use crate::json::{self, Json};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
 use crate::scope::Scope;
+use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
 
 /// Where the outcome of a call goes.
@@ -19,6 +20,10 @@ pub enum Sink {
     Peer,
     /// to the inbox
     Inbox(Ticket),
+    /// to a served task, whose work another agent does
+    Served(TaskNumber),
+    /// nowhere; it delivers changes of a served task, whose record holds what is on its way
+    Push(TaskNumber),
     /// nowhere
     Nobody,
 }

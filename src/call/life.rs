@@ -32,6 +32,8 @@ pub enum Event {
     Found,
     /// the interface is known, the agent streams
     FoundStreaming,
+    /// the interface is known, and so is the task
+    FoundTask,
     /// the agent surely did not take the streamed message
     StreamRefused,
     /// the agent does not speak the version
@@ -75,11 +77,12 @@ pub const STATES: [(State, &str); 10] = [
 ];
 
 /// Every transition: in this state, on this event, to that state, and the words of the diagram.
-pub const TABLE: [(State, Event, State, &str); 33] = {
+pub const TABLE: [(State, Event, State, &str); 34] = {
     use {Event as E, State as S};
     [
         (S::Finding, E::Found, S::Sending, "interface known"),
         (S::Finding, E::FoundStreaming, S::Streaming, "interface known, streams"),
+        (S::Finding, E::FoundTask, S::Reading, "interface and task known"),
         (S::Sending, E::VersionRefused, S::Sending, "once more in 0.3"),
         (S::Sending, E::TaskRefused, S::Sending, "once more without the finished task"),
         (S::Sending, E::Answer, S::Ended, "message, terminal or interrupted task"),

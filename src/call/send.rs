@@ -16,6 +16,7 @@ use crate::io::{Cause, Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
 use crate::registry::Profile;
+use crate::served::TaskNumber;
 use crate::text;
 use crate::time::Instant;
 
@@ -23,6 +24,7 @@ mod answer;
 mod ending;
 mod plain;
 mod reading;
+mod relayed;
 mod stream;
 
 pub use answer::{message_result, task_result};
@@ -52,6 +54,8 @@ pub enum Keeping {
     Conversation,
     /// history alone
     History,
+    /// history alone, and every event goes to a served task
+    Served(TaskNumber),
 }
 
 /// A message on its way.
@@ -71,6 +75,8 @@ pub struct Send {
     deadline: Option<Instant>,
     wake: Option<(Instant, Reason)>,
     resumes: u32,
+    /// the task was begun before: it is read instead of sent to
+    is_known: bool,
     /// whether resubscribing takes the other HTTP method (A2A 1.0 names POST in its text and GET in its proto)
     other_method: bool,
     reading: reading::Reading,
@@ -103,10 +109,16 @@ impl Send {
         patience: Patience,
         keeping: Keeping,
     ) -> (Self, Option<Ended>) {
+        let mut work = Self::new(run, target, request, patience, keeping);
+        let ended = work.look_up(run);
+        (work, ended)
+    }
+
+    fn new(run: &Run<'_>, target: Target, request: SendRequest, patience: Patience, keeping: Keeping) -> Self {
         // A secret that is cut is known no more: it goes before that.
         let readable = run.scope.secrets.redact(request.message.readable());
         let sent = history::shorten(&readable, run.ground.config.history.max_entry_length);
-        let mut work = Self {
+        Self {
             assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
             target,
             request,
@@ -121,20 +133,25 @@ impl Send {
             deadline: None,
             wake: None,
             resumes: 0,
+            is_known: false,
             other_method: false,
             reading: reading::Reading::default(),
-        };
-        let profile = work.target.profile(run);
-        work.set_deadline(run, profile.as_ref().and_then(Option::as_ref).is_some_and(|profile| profile.streaming));
-        let ended = match profile {
-            Some(profile) => work.begin(run, profile.as_ref()),
+        }
+    }
+
+    fn look_up(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        let known = self.target.profile(run);
+        // The agent of a relayed task is connected by the configuration: its card may not have come yet.
+        let profile = if matches!(self.keeping, Keeping::Served(_)) { known.filter(Option::is_some) } else { known };
+        self.set_deadline(run, profile.as_ref().and_then(Option::as_ref).is_some_and(|profile| profile.streaming));
+        match profile {
+            Some(profile) => self.begin(run, profile.as_ref()),
             None => {
-                let (discovery, search) = Discovery::start(run, work.target.clone());
-                work.discovery = Some(discovery);
-                work.search(run, search)
+                let (discovery, search) = Discovery::start(run, self.target.clone());
+                self.discovery = Some(discovery);
+                self.search(run, search)
             }
-        };
-        (work, ended)
+        }
     }
 
     /// Whether it waits for this exchange.
@@ -180,6 +197,10 @@ impl Send {
             Err(error) => return Some(self.fail(run, error)),
         }
         self.set_deadline(run, streaming);
+        if self.is_known {
+            self.step(Happening::FoundTask);
+            return self.transmit(run);
+        }
         self.step(if streaming { Happening::FoundStreaming } else { Happening::Found });
         self.transmit(run)
     }
@@ -263,8 +284,10 @@ impl Send {
 
     /// Merges an event in and tells the caller about it.
     fn apply(&mut self, run: &mut Run<'_>, event: Event) -> Option<Ended> {
+        let relayed = self.relayed(&event);
         match self.assembly.apply(event) {
             Ok(applied) => {
+                run.ground.relayed.extend(relayed);
                 if let (Some(task), Some(pending)) = (self.assembly.task(), run.scope.pending.get_mut(&run.caller.call)) {
                     pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
                 }
@@ -295,7 +318,7 @@ impl Send {
     fn is_settled(&self) -> bool {
         let task = self.assembly.task();
         self.assembly.message().is_some()
-            || task.is_some_and(|task| task.status.state.is_terminal() || task.status.state.is_interrupted())
+            || task.is_some_and(|task| task.status.state.is_terminal() || self.waits_at(&task.status.state))
     }
 
     /// Whether nothing was received yet.

@@ -108,16 +108,17 @@ pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut 
     table.finish();
     for (index, raw) in list.unwrap_or_default().into_iter().enumerate() {
         let mut table = Table::new(raw, format!("auth.tokens[{index}]."), faults);
-        let (mut token, mut principal) = (String::new(), String::new());
+        let (mut token, mut principal, mut may_answer) = (String::new(), String::new(), false);
         table.optional_string("token", "a text of at least 8 characters without blanks", &mut token, |token| {
             token.len() >= 8 && token.bytes().all(|byte| byte.is_ascii_graphic())
         });
         table.optional_string("principal", "1 to 64 of a-z, 0-9 and -", &mut principal, |name| check_alias(name).is_ok());
+        table.boolean("may_answer", &mut may_answer);
         table.finish();
         if token.is_empty() || principal.is_empty() {
             faults.push(format!("`auth.tokens[{index}]` needs a `token` and a `principal`"));
         }
-        config.server.tokens.push(Token { token, principal });
+        config.server.tokens.push(Token { token, principal, may_answer });
     }
 }
 
@@ -159,6 +160,9 @@ pub(super) fn write(config: &Config, out: &mut Object) {
         for known in &config.server.tokens {
             let mut token = Object::new();
             token.string("token", &known.token).string("principal", &known.principal);
+            if known.may_answer {
+                token.boolean("may_answer", true);
+            }
             tokens.nested(token);
         }
         auth.nested("tokens", tokens);

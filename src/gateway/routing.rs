@@ -22,7 +22,8 @@ impl Gateway {
         let Some(session) = self.peers.get(&caller.peer) else { return };
         let scope_name = session.scope.clone();
         let started = self.ground.now;
-        let mut run = Run::new(&mut self.ground, self.scopes.get_or_default(&scope_name), &mut self.exchanges, &mut caller);
+        let scope = (scope_name.as_str(), self.scopes.get_or_default(&scope_name));
+        let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
         let outcome = (tool.start)(&mut run, arguments);
         let Run { disconnected, dispatched, .. } = run;
         self.take_up(&scope_name, &caller, tool, dispatched);
@@ -55,7 +56,8 @@ impl Gateway {
                 log_level: None,
             };
             let call = caller.call;
-            let mut run = Run::new(&mut self.ground, self.scopes.get_or_default(scope), &mut self.exchanges, &mut caller);
+            let named = (scope, self.scopes.get_or_default(scope));
+            let mut run = Run::new(&mut self.ground, named, &mut self.exchanges, &mut self.served, &mut caller);
             if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, &agent) {
                 let dispatch = Dispatch { call, sink: Sink::Nobody, work };
                 self.take_up(scope, &caller, &connect_agent::TOOL, alloc::vec![dispatch]);
@@ -86,6 +88,9 @@ impl Gateway {
     fn keep(&mut self, mut call: Box<Call>) {
         let deadline = call.work.deadline();
         self.set_timer(&mut call, deadline);
+        if let Sink::Push(number) = call.sink {
+            self.served.touch(number);
+        }
         self.touch(call.caller.call);
         self.calls.insert(call.caller.call, call);
     }
@@ -150,13 +155,15 @@ impl Gateway {
                 let at = self.ground.wall();
                 dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), ticket, ended, at);
             }
+            Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
+            Sink::Push(number) => self.served.touch(*number),
             Sink::Nobody => {}
         }
     }
 
     fn act<T>(&mut self, call: &mut Call, act: impl FnOnce(&mut Work, &mut Run<'_>) -> T) -> T {
-        let scope = self.scopes.get_or_default(call.scope.as_str());
-        let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut call.caller);
+        let scope = (call.scope.as_str(), self.scopes.get_or_default(call.scope.as_str()));
+        let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut call.caller);
         act(&mut call.work, &mut run)
     }
 

@@ -7,7 +7,7 @@ use super::Gateway;
 use crate::http;
 use crate::incoming::access::{self, Refusal};
 use crate::incoming::mcp as rules;
-use crate::incoming::{Served, Stage, is_http};
+use crate::incoming::{Endpoint, NOBODY, Served, Stage, is_http};
 use crate::io::{Headers, Misuse, Output, RequestId};
 use crate::json::{self, Json};
 use crate::jsonrpc::Id;
@@ -52,11 +52,13 @@ impl Gateway {
         if http::section_bytes(&headers) > limits.header_bytes {
             return Err(Refusal::new(431, "the header fields are larger than header_bytes allows"));
         }
-        let path = target.split('?').next().unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         // A preflight carries no credentials (WHATWG Fetch, CORS protocol).
         let principal = match (path, method) {
             (_, "OPTIONS") | ("/healthz", _) => String::new(),
+            // The card is how a caller learns that a token is needed (A2A 1.0 §8.2).
+            _ if self.is_card(path) => String::new(),
             _ => access::principal(server, &headers)?,
         };
         if let Some(served) = self.incoming.requests.get_mut(&request) {
@@ -70,18 +72,23 @@ impl Gateway {
             ("/mcp", "DELETE") => self.end_session_of(request, &headers),
             ("/mcp", _) => Err(not_allowed("GET, POST, DELETE", "this method is not served here")),
             ("/healthz", _) => Err(not_allowed("GET, HEAD", "this method is not served here")),
-            _ => Err(Refusal::new(404, "there is nothing at this path: MCP is at /mcp")),
+            _ => self.agent_request(request, (method, path, query), headers),
         }
     }
 
     fn admit_post(&mut self, request: RequestId, headers: Headers) -> Result<(), Refusal> {
         rules::check_post(&headers)?;
+        self.take_in(request, headers, Endpoint::Mcp)
+    }
+
+    /// A body is to come.
+    pub(super) fn take_in(&mut self, request: RequestId, headers: Headers, to: Endpoint) -> Result<(), Refusal> {
         let length = http::header(&headers, "content-length").and_then(|length| text::whole(length.trim()));
         if length.is_some_and(|length| length > self.ground.config.limits.request_bytes) {
             return Err(too_large());
         }
         if let Some(served) = self.incoming.requests.get_mut(&request) {
-            served.stage = Stage::Body { headers, bytes: Vec::new() };
+            served.stage = Stage::Body { headers, bytes: Vec::new(), to };
         }
         Ok(())
     }
@@ -139,22 +146,28 @@ impl Gateway {
 
     /// The end of an incoming body.
     pub(super) fn request_end(&mut self, request: RequestId) {
-        if let Some((headers, bytes)) = self.incoming.take_body(request) {
-            self.post(request, &headers, bytes);
+        match self.incoming.take_body(request) {
+            Some((headers, bytes, Endpoint::Mcp)) => self.post(request, &headers, bytes),
+            Some((headers, bytes, Endpoint::Rpc(query))) => self.agent_call(request, &headers, &query, &bytes),
+            Some((headers, bytes, Endpoint::Rest(place))) => self.agent_place(request, &headers, *place, bytes),
+            None => {}
         }
     }
 
     /// Whoever asked left. In the modern era that cancels; in a session the answer waits for who comes back.
     pub(super) fn request_gone(&mut self, request: RequestId) {
-        if let Some(Served { stage: Stage::Waiting(waiting), .. }) = self.incoming.remove(request) {
-            self.let_go(waiting, true);
+        match self.incoming.remove(request) {
+            Some(Served { stage: Stage::Waiting(waiting), .. }) => self.let_go(waiting, true),
+            Some(Served { stage: Stage::Watching(watching), .. }) => self.unwatch(request, watching.task),
+            Some(_) | None => {}
         }
     }
 
     /// Stops serving: what is asked for is answered, streams end, nothing new is taken.
     pub(super) fn stop_serving(&mut self) {
         self.incoming.stopping = true;
-        let calls = gather(self.calls.iter().filter(|(_, call)| is_http(call.caller.peer)).map(|(id, _)| *id));
+        let theirs = |peer| is_http(peer) && peer != NOBODY;
+        let calls = gather(self.calls.iter().filter(|(_, call)| theirs(call.caller.peer)).map(|(id, _)| *id));
         for call in calls {
             self.work(call, |work, run| Some(work.interrupted(run, "the gateway is stopping")));
         }
@@ -169,18 +182,21 @@ impl Gateway {
         self.route();
         let open = gather(self.incoming.requests.iter().map(|(request, _)| *request));
         for request in open {
+            if self.end_watching(request) {
+                continue;
+            }
             self.end_stream(request, busy("the gateway is stopping"));
         }
     }
 }
 
 /// The refusal of what may be tried again soon.
-fn busy(message: &'static str) -> Refusal {
+pub(super) fn busy(message: &'static str) -> Refusal {
     let retry = ("Retry-After".to_string(), "1".to_string());
     Refusal { status: 503, headers: alloc::vec![retry], message }
 }
 
-fn too_large() -> Refusal {
+pub(super) fn too_large() -> Refusal {
     Refusal::new(413, "the body is larger than request_bytes allows")
 }
 

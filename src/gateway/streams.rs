@@ -54,7 +54,7 @@ impl Gateway {
     pub(super) fn waiting(&mut self, request: RequestId) -> Option<&mut Waiting> {
         match &mut self.incoming.requests.get_mut(&request)?.stage {
             Stage::Waiting(waiting) => Some(waiting),
-            Stage::Body { .. } | Stage::Refused => None,
+            Stage::Body { .. } | Stage::Refused | Stage::Watching(_) => None,
         }
     }
 
@@ -212,6 +212,9 @@ impl Gateway {
         let due =
             gather(self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request));
         for request in due {
+            if self.comment(request) {
+                continue;
+            }
             let Some(waiting) = self.waiting(request) else { continue };
             let (before, streaming) = (waiting.comment_at, waiting.streaming);
             let next = now.plus_ms(KEEP_ALIVE_MS);

@@ -55,7 +55,10 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
     let mut fields = Headers::new();
     for (name, value) in [
         ("Access-Control-Allow-Origin", origin),
-        ("Access-Control-Expose-Headers", "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"),
+        (
+            "Access-Control-Expose-Headers",
+            "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, ETag, A2A-Extensions",
+        ),
         ("Vary", "Origin"),
     ] {
         fields.push((name.to_string(), value.to_string()));
@@ -66,8 +69,8 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
 /// What a preflight is answered with.
 #[must_use]
 pub fn preflight() -> Headers {
-    let allowed =
-        "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+    let allowed = "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
+         A2A-Version, A2A-Extensions, X-A2A-Extensions, If-None-Match";
     [
         ("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS"),
         ("Access-Control-Allow-Headers", allowed),
@@ -172,7 +175,7 @@ mod tests {
         assert_eq!(status(&server, &[("Host", "gw.test")]), 200);
         assert_eq!(status(&server, &rebound), 403);
         assert_eq!(status(&server, &[("Origin", "null")]), 403);
-        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into() }];
+        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into(), may_answer: false }];
         assert_eq!(status(&server, &rebound), 200);
     }
 
@@ -180,7 +183,7 @@ mod tests {
     fn tokens_name_principals() {
         let mut server = Server::default();
         assert_eq!(principal(&server, &Headers::new()).unwrap(), "local");
-        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into() }];
+        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into(), may_answer: false }];
         assert_eq!(principal(&server, &headers(&[("authorization", "bearer alpha-token")])).unwrap(), "a");
         for shown in ["Bearer alpha-toke", "Bearer alpha-token2", "Basic alpha-token", ""] {
             assert_eq!(principal(&server, &headers(&[("authorization", shown)])).unwrap_err().status, 401, "{shown}");

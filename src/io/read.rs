@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId};
+use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId, WorkId};
 use crate::base64;
 use crate::json::{self, Members, Raw};
 
@@ -45,6 +45,9 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
         "request_body" => Input::RequestBody { request: reader.request(), bytes: reader.bytes() },
         "request_end" => Input::RequestEnd { request: reader.request() },
         "request_gone" => Input::RequestGone { request: reader.request() },
+        "update" => Input::Update { work: reader.work(), text: reader.text("text") },
+        "work_end" => Input::WorkEnd { work: reader.work() },
+        "work_failed" => Input::WorkFailed { work: reader.work(), detail: reader.members.string("detail").unwrap_or_default() },
         "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
@@ -90,6 +93,10 @@ impl Reader<'_> {
 
     fn request(&self) -> RequestId {
         RequestId(self.number("request"))
+    }
+
+    fn work(&self) -> WorkId {
+        WorkId(self.number("work"))
     }
 
     fn status(&self) -> u16 {
@@ -149,6 +156,9 @@ mod tests {
             Input::RequestBody { request: RequestId(4), bytes: b"{}".to_vec() },
             Input::RequestEnd { request: RequestId(4) },
             Input::RequestGone { request: RequestId(4) },
+            Input::Update { work: WorkId(5), text: r#"{"message":{}}"#.into() },
+            Input::WorkEnd { work: WorkId(5) },
+            Input::WorkFailed { work: WorkId(5), detail: "the oven broke".into() },
             Input::Stop,
             Input::Tick,
         ];

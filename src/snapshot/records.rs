@@ -18,6 +18,7 @@ use crate::mcp::era::Era;
 use crate::mcp::session::Session;
 use crate::registry::{Agent, Profile};
 use crate::scope::{Card, Scope};
+use crate::served::TaskNumber;
 use crate::url::Url;
 
 /// What records are written for.
@@ -59,6 +60,9 @@ impl Gateway {
         for (name, scope) in self.scopes.iter() {
             Writer { ground: &self.ground, name, scope, form }.every(add);
         }
+        for (number, _) in self.served.iter() {
+            self.task_record(number, form).map(&mut *add);
+        }
         for call in self.calls.values() {
             call_record(call).map(&mut *add);
         }
@@ -73,8 +77,16 @@ impl Gateway {
         let (exchange, call) = self.ground.counters();
         let mut record = Object::new();
         record.string("kind", "counters").integer("exchange", exchange).integer("call", call);
-        record.integer("peers", self.incoming.peers());
+        let (tasks, works) = self.served.counters();
+        record.integer("peers", self.incoming.peers()).integer("tasks", tasks).integer("works", works);
         record.finish()
+    }
+
+    /// A served task, once it is one for its caller.
+    pub(super) fn task_record(&self, number: TaskNumber, form: Form) -> Option<Json> {
+        let task = self.served.get(number).filter(|task| task.begun)?;
+        let record = self.served.record(number, task, |push| self.undelivered(push), form.keeps_secrets());
+        Some(if form.keeps_secrets() { record } else { self.clean(&task.owner, record) })
     }
 }
 
@@ -198,7 +210,7 @@ pub(super) fn event_record(session: &str, stream: u64, event: u64, wire: &str) -
 
 /// What a call that nobody waits for leaves behind is nothing.
 pub(super) fn call_record(call: &Call) -> Option<Json> {
-    if call.sink == Sink::Nobody {
+    if !matches!(call.sink, Sink::Peer | Sink::Inbox(_)) {
         return None;
     }
     let mut record = Object::new();

@@ -42,6 +42,7 @@ impl Gateway {
                 return Err(RestoreError("a record of the snapshot is unreadable".to_string()));
             }
         }
+        gateway.resume_served();
         gateway.route();
         gateway.keep_from(kept);
         Ok(gateway)
@@ -53,6 +54,7 @@ impl Gateway {
             "counters" => {
                 self.ground.restore_counters(record.number("exchange"), record.number("call"));
                 self.incoming.restore_peers(record.number("peers"));
+                self.served.restore_counters(record.number("tasks"), record.number("works"));
             }
             "peer" => self.restore_peer(record),
             "http_session" => {
@@ -70,6 +72,7 @@ impl Gateway {
                 let is_there = session.is_some_and(|session| session.restore_event(stream, number, wire));
                 record.found(is_there.then_some(()));
             }
+            "task" => self.served.restore(record, self.ground.config.limits.artifact_bytes),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
             "said" => {
                 let (number, entry) = (record.place("number"), history::Entry::read(&record.inner("entry")));
@@ -175,7 +178,7 @@ fn in_order(records: &[Json]) -> impl Iterator<Item = &Json> {
         let rank: u64 = match record.text("kind").as_str() {
             // An agent's header fields are secrets too, which keep their numbers where they are known before.
             "secret" => 0,
-            "said" | "inbox" | "card" | "stream" => 2,
+            "said" | "inbox" | "card" | "stream" | "task" => 2,
             "event" => 3,
             "call" => 4,
             _ => 1,

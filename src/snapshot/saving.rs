@@ -67,6 +67,7 @@ impl Gateway {
             self.scopes.clear_touched(Scope::clear_changed);
             self.incoming.sessions.clear_touched(HttpSession::clear_changed);
             self.peers.clear_touched(|_| ());
+            self.served.clear_touched();
             return;
         }
         let mut keeper = mem::take(&mut self.keeper);
@@ -76,6 +77,9 @@ impl Gateway {
         for (peer, _) in self.peers.take_touched().iter() {
             let session = self.peers.get(peer).filter(|_| self.is_kept(*peer, Form::Kept));
             keeper.put(key(&["peer", &peer.0.to_string()]), session.map(|session| peer_record(*peer, session)));
+        }
+        for (task, _) in self.served.take_touched().iter() {
+            keeper.put(key(&["task", &task.0.to_string()]), self.task_record(*task, Form::Kept));
         }
         for (call, ()) in mem::take(&mut self.touched_calls).iter() {
             let record = self.calls.get(call).and_then(|call| call_record(call));

@@ -4,11 +4,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::list_tasks::is_seen;
 use crate::call::Run;
-use crate::json::{Array, Object};
+use crate::json::{Array, Json, Object};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
+use crate::served::{Duty, ServedTask};
 use crate::text;
 use crate::time::WallTime;
 
@@ -18,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Check inbox",
     description: "Lists the outcomes of async sends that have come and those still pending. Takes nothing out: read_inbox does.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"only this agent"}},"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}}}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}}}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"},"error":{"type":"object"}}}"#,
+    output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}}}},"inbound":{"type":"array","description":"tasks of other agents that wait for respond_task","items":{"type":"object","properties":{"task_id":{"type":"string"},"from":{"type":"string"},"state":{"type":"string"},"text":{"type":"string"},"timestamp":{"type":"string"}}}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}}}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
     start,
 };
@@ -45,9 +47,11 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         pending.nested(out);
         lines.push(format!("{}: pending (call {})", waiting.ticket.alias, waiting.ticket.call_id));
     }
+    let inbound = if alias.is_none() && run.ground.config.a2a.has_inbox() { Some(inbound(run, &mut lines)) } else { None };
     let lost = run.scope.inbox.take_lost(alias);
     let mut out = Object::new();
     out.nested("entries", entries).nested("pending", pending);
+    out.optional_json("inbound", inbound.as_ref());
     if lost > 0 {
         out.integer("lost", lost);
         lines.push(format!("{lost} older entries were dropped because the inbox was full."));
@@ -55,6 +59,20 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let text =
         if lines.is_empty() { "The inbox is empty and nothing is pending.".to_string() } else { text::joined(&lines, "\n") };
     Ok(Started::Done(ToolResult::new(text, out)))
+}
+
+/// The tasks that other agents gave to this gateway and that nobody answered yet.
+fn inbound(run: &Run<'_>, lines: &mut Vec<String>) -> Json {
+    let mut list = Array::new();
+    let open = |task: &ServedTask| task.duty == Duty::Inbox && !task.state().is_terminal() && is_seen(run, task);
+    for (_, task) in run.served.iter().filter(|(_, task)| open(task)) {
+        let mut out = Object::new();
+        out.string("task_id", &task.task().id).string("from", &task.owner).string("state", &task.state().kebab());
+        out.string("text", &task.asked()).string("timestamp", &task.updated.to_rfc3339());
+        list.nested(out);
+        lines.push(task.line());
+    }
+    list.finish()
 }
 
 /// Drops entries whose time is up.

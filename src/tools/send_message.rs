@@ -16,7 +16,7 @@ use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
 
 /// The tool.
-pub(super) const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "send_message",
     title: "Send message",
     description: "Sends a message to an agent and waits for its answer: a message, or a task with artifacts. The conversation with an alias goes on by itself; a task in state input-required is continued by the next send. On a timeout the task goes on at the agent: read it with get_task.",
@@ -102,7 +102,7 @@ fn patience(micro_seconds: Option<i64>) -> Patience {
 }
 
 /// One token of the alias's bucket; a refusal costs nothing.
-pub(super) fn take_token(run: &mut Run<'_>, target: &Target) -> Result<(), ToolError> {
+pub(crate) fn take_token(run: &mut Run<'_>, target: &Target) -> Result<(), ToolError> {
     let now = run.ground.now;
     let Some((alias, registration)) = &target.alias else { return Ok(()) };
     let Some(agent) = run.scope.registry.same(alias, *registration) else { return Ok(()) };

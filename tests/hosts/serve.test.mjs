@@ -114,10 +114,40 @@ test("the server says where it is and how a client finds it, and ends when it is
   assert.equal(status, 200);
   assert.equal(headers["content-type"], "application/json");
   assert.equal(Number(headers["content-length"]), Buffer.byteLength(text));
-  assert.equal(JSON.parse(text).result.tools.length, 17);
+  assert.equal(JSON.parse(text).result.tools.length, 19);
   command.child.kill("SIGTERM");
   assert.equal(await command.exit(), 0);
   assert.equal(command.stderr, "");
+});
+
+test("the server is an agent too, and its tasks are answered by the tools", async (t) => {
+  const { url } = await served(t);
+  const card = new URL("/.well-known/agent-card.json", url);
+  const { status, headers, text } = await send(card, { method: "GET" }).done;
+  assert.equal(status, 200);
+  assert.equal(JSON.parse(text).supportedInterfaces[0].url, new URL("/a2a", url).href);
+  const known = await send(card, { method: "GET", headers: { "If-None-Match": headers.etag } }).done;
+  assert.deepEqual([known.status, known.text, known.headers["content-length"]], [304, "", undefined]);
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "what is for dinner?" }] };
+  const stream = send(new URL("/a2a", url), { body: { id: 7, method: "SendStreamingMessage", params: { message } } });
+  await stream.until(/TASK_STATE_SUBMITTED/);
+  const inbox = JSON.parse((await modern(url, "check_inbox", {}).done).text).result.structuredContent;
+  assert.deepEqual(inbox.inbound.map(({ text, from }) => [text, from]), [["what is for dinner?", "local"]]);
+  const answer = { task_id: inbox.inbound[0].task_id, state: "completed", artifact: { message: "soup" } };
+  assert.equal((await modern(url, "respond_task", answer).done).status, 200);
+  const events = (await stream.done).text.trim().split("\n\n").map((event) => JSON.parse(event.slice("data: ".length)).result);
+  assert.deepEqual(events.map((event) => Object.keys(event)[0]), ["task", "artifactUpdate", "statusUpdate"]);
+  assert.equal(events[1].artifactUpdate.artifact.parts[0].text, "soup");
+  const rest = new URL("/a2a/rest/tasks?pageSize=1", url);
+  const list = await send(rest, { method: "GET", headers: { "A2A-Version": "1.0" } }).done;
+  assert.equal(JSON.parse(list.text).tasks[0].status.state, "TASK_STATE_COMPLETED");
+});
+
+test("a function does no work where there is no program around the gateway", async (t) => {
+  const file = await configured(t, { a2a: { skills: [{ id: "a", name: "A", responder: "function" }] } });
+  const command = new Command(t, ["serve", "--port", "0", "--config", file]);
+  assert.notEqual(await command.exit(), 0);
+  assert.match(command.stderr, /responder `function` is for programs/);
 });
 
 test("names and pages of elsewhere are refused", async (t) => {

@@ -7,6 +7,7 @@
     clippy::std_instead_of_alloc,
     clippy::std_instead_of_core,
     missing_docs,
+    dead_code,
     unreachable_pub
 )]
 

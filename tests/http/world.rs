@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis};
-use narrows::io::{ExchangeId, Input, Output, Request, RequestId};
+use narrows::io::{ExchangeId, Input, Output, Request, RequestId, WorkId};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
 
@@ -41,6 +41,9 @@ pub struct World {
     pub storage: Storage,
     config: Config,
     inputs: usize,
+    /// work for a function of the host: its number and its order
+    pub works: Vec<(WorkId, String)>,
+    pub work_aborts: Vec<WorkId>,
     requests: u64,
 }
 
@@ -58,7 +61,8 @@ impl World {
     /// A gateway whose host keeps what it is told to.
     pub fn with(gateway: Gateway, config: Config) -> Self {
         let (responses, fetches, aborts) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { gateway, now: 0, responses, fetches, aborts, storage: Storage::default(), config, inputs: 0, requests: 0 }
+        let (works, work_aborts, storage) = (Vec::new(), Vec::new(), Storage::default());
+        Self { gateway, now: 0, responses, fetches, aborts, works, work_aborts, storage, config, inputs: 0, requests: 0 }
     }
 
     pub fn input(&mut self, input: Input) {
@@ -92,6 +96,8 @@ impl World {
                 Output::Abort { exchange } => self.aborts.push(exchange),
                 Output::Message { .. } => panic!("nobody speaks MCP here but over HTTP"),
                 Output::Save(save) => self.storage.keep(save),
+                Output::Work { work, order } => self.works.push((work, order.into_string())),
+                Output::WorkAbort { work } => self.work_aborts.push(work),
                 Output::Notice(_) => {}
             }
         }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 export function overHttp({ alone, cancels, mode }) {
   const kept = !alone || mode === 'auto';
   return [
-    ['all tools are listed', (t) => assert.equal(t.tools.length, 17)],
+    ['all tools are listed', (t) => assert.equal(t.tools.length, 19)],
     ['an agent is connected', async (t) => {
       const { isError, text } = await t.call('connect_agent', { alias: t.alias, agent_url: t.agent.url });
       assert.ok(!isError, text);

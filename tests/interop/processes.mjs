@@ -70,8 +70,8 @@ export async function startAgent({ argv, env, label }) {
 }
 
 /** Starts the gateway as a server over HTTP and waits for its URL. `end()` tells it to end and gives its exit code. */
-export async function startServer(gateway) {
-  const server = start([...gateway, 'serve', '--port', '0']);
+export async function startServer(gateway, more = []) {
+  const server = start([...gateway, 'serve', '--port', '0', ...more]);
   const end = () => {
     try {
       process.kill(server.pid, 'SIGTERM');

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import Ajv from 'ajv/dist/2020.js';
 import { groups } from './matrix.mjs';
 import { startAgent, startDriver, startServer } from './processes.mjs';
+import { served } from './served.mjs';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' }, jobs: { type: 'string', default: '3' } } });
 const here = import.meta.dirname;
@@ -161,6 +162,12 @@ const worker = async () => {
   for (let group = queue.shift(); group; group = queue.shift()) await run(group);
 };
 await Promise.all(Array.from({ length: Number(options.jobs) }, worker));
+await served(gateway, options.only, (label, error) => {
+  counts[error === undefined ? 'passed' : 'failed'] += 1;
+  if (error === undefined) return;
+  failed.push(label);
+  console.log(`FAIL ${label}\n  ${error.replaceAll('\n', '\n  ')}`);
+});
 if (counts.failed > 0) console.log(['failed:', ...failed].join('\n  '));
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);

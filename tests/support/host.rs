@@ -135,6 +135,7 @@ impl Host {
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
                     panic!("nobody asks over HTTP")
                 }
+                Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
             }
         }
     }

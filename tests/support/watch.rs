@@ -138,6 +138,9 @@ impl Watch {
             | Input::RequestBody { .. }
             | Input::RequestEnd { .. }
             | Input::RequestGone { .. }
+            | Input::Update { .. }
+            | Input::WorkEnd { .. }
+            | Input::WorkFailed { .. }
             | Input::Stop => Ok(()),
         }
     }
@@ -206,6 +209,9 @@ impl Watch {
             | Input::RequestBody { .. }
             | Input::RequestEnd { .. }
             | Input::RequestGone { .. }
+            | Input::Update { .. }
+            | Input::WorkEnd { .. }
+            | Input::WorkFailed { .. }
             | Input::Stop => {}
             Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
                 self.report(*exchange, Phase::Begun, &mut cause);
@@ -252,6 +258,7 @@ impl Watch {
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
                 panic!("nobody asks over HTTP")
             }
+            Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
         }
     }
 
@@ -326,6 +333,8 @@ impl Watch {
             // What is kept is the host's own.
             Output::Abort { .. } | Output::Save(_) => return,
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => return,
+            Output::Work { order, .. } => (String::new(), order.as_str().to_owned()),
+            Output::WorkAbort { .. } => return,
         };
         for secret in self.secrets.iter().filter(|secret| secret.origin != to) {
             for needle in &secret.needles {

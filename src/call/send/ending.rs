@@ -16,6 +16,7 @@ impl Send {
         self.state = State::Ended;
         self.remember(run);
         self.drop_exchange(run);
+        self.relay_whole(run);
         let ended = self.outcome();
         self.record(run, &ended);
         ended

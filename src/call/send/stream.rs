@@ -55,7 +55,7 @@ impl Send {
         // status: neither means that the agent waits.
         let waits = match &decoded {
             Event::Status(_) => true,
-            Event::Task(task) => !(self.is_empty() && self.request.message.task_id.as_deref() == Some(task.id.as_str())),
+            Event::Task(task) => !self.is_continued(task),
             Event::Message(_) | Event::Artifact(_) | Event::Other(_) => false,
         };
         if let Some(ended) = self.apply(run, decoded) {
@@ -66,7 +66,7 @@ impl Send {
         }
         let state = self.assembly.task().map(|task| &task.status.state);
         let ended = state.is_some_and(a2a::State::is_terminal);
-        if self.assembly.message().is_some() || (waits && state.is_some_and(a2a::State::is_interrupted)) {
+        if self.assembly.message().is_some() || (waits && state.is_some_and(|state| self.waits_at(state))) {
             return Some(self.finish(run));
         }
         if ended {

@@ -1,0 +1,56 @@
+//! Sends whose events go to a served task instead of to a caller of tools.
+
+use super::{Keeping, Patience, Send};
+use crate::a2a::{Event, SendRequest, State, Task};
+use crate::call::target::Target;
+use crate::call::{Ended, Run};
+use crate::served::TaskNumber;
+
+impl Send {
+    /// Takes a task up that an earlier process began.
+    pub fn taken_up(
+        run: &mut Run<'_>,
+        target: Target,
+        request: SendRequest,
+        number: TaskNumber,
+        task: Task,
+    ) -> (Self, Option<Ended>) {
+        let mut work = Self::new(run, target, request, Patience::Unlimited, Keeping::Served(number));
+        work.is_known = true;
+        // A task without artifacts is below every limit.
+        let _ = work.assembly.apply(Event::Task(task));
+        let ended = work.look_up(run);
+        (work, ended)
+    }
+
+    /// Whether the caller has to do something. A relayed task that waits for a login may go on by itself (A2A 1.0
+    /// §7.6.1), and its caller watches it.
+    pub(super) fn waits_at(&self, state: &State) -> bool {
+        state.is_interrupted() && !(*state == State::AuthRequired && matches!(self.keeping, Keeping::Served(_)))
+    }
+
+    /// What a served task is told of an event. The end is told once everything that belongs to it has come.
+    pub(super) fn relayed(&self, event: &Event) -> Option<(TaskNumber, Event)> {
+        let Keeping::Served(number) = self.keeping else { return None };
+        match event {
+            Event::Status(update) if update.status.state.is_terminal() => None,
+            Event::Task(task) if task.status.state.is_terminal() => None,
+            // A task opens a stream as it stood before the message that continues it.
+            Event::Task(task) if self.is_continued(task) && task.status.state.is_interrupted() => None,
+            Event::Status(_) | Event::Task(_) | Event::Message(_) | Event::Artifact(_) => Some((number, event.clone())),
+            Event::Other(_) => None,
+        }
+    }
+
+    /// Whether it opens a stream that continues it.
+    pub(super) fn is_continued(&self, task: &Task) -> bool {
+        self.is_empty() && self.request.message.task_id.as_deref() == Some(task.id.as_str())
+    }
+
+    /// Tells a served task all that is known at the end.
+    pub(super) fn relay_whole(&self, run: &mut Run<'_>) {
+        if let (Keeping::Served(number), Some(task)) = (self.keeping, self.assembly.task()) {
+            run.ground.relayed.push_back((number, Event::Task(task.clone())));
+        }
+    }
+}

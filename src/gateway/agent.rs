@@ -1,0 +1,219 @@
+//! The gateway as an agent: what is asked of it at its A2A endpoints, in either binding and version (A2A 1.0 §9, §11).
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Gateway;
+use super::serving::not_allowed;
+use crate::a2a::asked::{self, Place, Verb};
+use crate::a2a::problem::{CONTENT_TYPE_NOT_SUPPORTED, VERSION_NOT_SUPPORTED};
+use crate::a2a::{Dialect, Problem, choice};
+use crate::http;
+use crate::incoming::access::Refusal;
+use crate::incoming::{Endpoint, Form};
+use crate::io::{Headers, RequestId};
+use crate::json::{self, Fault, Json, Kind, Object};
+use crate::list::gather;
+
+/// What JSON-RPC is spoken at beside the configured path.
+const API_PATH: &str = "/api/a2a";
+const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+const A2A_JSON: &str = "application/a2a+json";
+const PLAIN_JSON: &str = "application/json";
+
+/// Method, path and query.
+pub(super) type Asked<'a> = (&'a str, &'a str, &'a str);
+
+impl Gateway {
+    /// Whether the gateway's own card is at that path.
+    pub(super) fn is_card(&self, path: &str) -> bool {
+        self.ground.config.a2a.enabled && CARD_PATHS.contains(&path)
+    }
+
+    /// A request at a path that is not MCP's.
+    pub(super) fn agent_request(
+        &mut self,
+        request: RequestId,
+        (method, path, query): Asked<'_>,
+        headers: Headers,
+    ) -> Result<(), Refusal> {
+        let a2a = &self.ground.config.a2a;
+        let nothing = Refusal::new(404, "there is nothing at this path: MCP is at /mcp");
+        if !a2a.enabled {
+            return Err(nothing);
+        }
+        if self.is_card(path) {
+            return match method {
+                "GET" | "HEAD" => {
+                    self.own_card(request, query, &headers);
+                    Ok(())
+                }
+                _ => Err(not_allowed("GET, HEAD", "this method is not served here")),
+            };
+        }
+        if path == a2a.listen_path || path == API_PATH {
+            return match method {
+                "POST" => self.take_in(request, headers, Endpoint::Rpc(query.to_string())),
+                _ => Err(not_allowed("POST", "A2A over JSON-RPC is posted")),
+            };
+        }
+        let below = path.strip_prefix(a2a.listen_path.as_str()).and_then(|path| path.strip_prefix("/rest"));
+        let Some(below) = below.filter(|below| below.starts_with('/')) else { return Err(nothing) };
+        let place = asked::place(method, below, query).map_err(|allowed| match allowed {
+            "" => nothing,
+            allowed => not_allowed(allowed, "this method is not served here"),
+        })?;
+        if method == "POST" {
+            return self.take_in(request, headers, Endpoint::Rest(place.into()));
+        }
+        self.agent_place(request, &headers, place, Vec::new());
+        Ok(())
+    }
+
+    /// The version that is asked for, where one is.
+    ///
+    /// # Errors
+    /// One that is not spoken here (A2A 1.0 §3.6.2).
+    pub(super) fn version(&self, headers: &Headers, query: &str) -> Result<Option<bool>, Problem> {
+        let of_query = asked::query_json(query).members().and_then(|members| members.string("A2A-Version"));
+        let asked = http::header(headers, "a2a-version").map(ToString::to_string).or(of_query).unwrap_or_default();
+        if asked.trim().is_empty() {
+            return Ok(None);
+        }
+        let a2a = &self.ground.config.a2a;
+        match choice::asked_version(&asked) {
+            Some(is_10) if self.speaks(is_10) => Ok(Some(is_10)),
+            Some(_) | None => {
+                let spoken = [(a2a.v10, "1.0"), (a2a.v03, "0.3")].into_iter().filter(|(spoken, _)| *spoken);
+                let spoken = gather(spoken.map(|(_, version)| version)).join(", ");
+                let message = format!("version {} is not spoken here, but {spoken}", asked.trim());
+                Err(Problem::new(VERSION_NOT_SUPPORTED, message))
+            }
+        }
+    }
+
+    const fn speaks(&self, is_10: bool) -> bool {
+        if is_10 { self.ground.config.a2a.v10 } else { self.ground.config.a2a.v03 }
+    }
+
+    /// A JSON-RPC request.
+    pub(super) fn agent_call(&mut self, request: RequestId, headers: &Headers, query: &str, bytes: &[u8]) {
+        let mut form = Form { dialect: Dialect::JsonRpc10, id: Json::null(), media_type: PLAIN_JSON, base: String::new() };
+        let read = self.read_call(headers, query, bytes, &mut form);
+        if let Ok((Verb::Card, _)) = &read {
+            form.base = self.base(headers);
+        }
+        match read {
+            Ok((verb, params)) => self.grant(request, verb, &params, None, &form),
+            Err(problem) => self.respond_problem(request, &form, &problem),
+        }
+    }
+
+    /// The checks of JSON-RPC 2.0 §4, with the id as soon as it is known.
+    fn read_call(&self, headers: &Headers, query: &str, bytes: &[u8], form: &mut Form) -> Result<(Verb, Json), Problem> {
+        check_type(headers, bytes)?;
+        let text = core::str::from_utf8(bytes).map_err(|_| Problem::new(-32700, "the body is no UTF-8"))?;
+        let depth = self.ground.config.limits.depth();
+        let raw = json::parse(text.trim_start_matches('\u{feff}'), depth).map_err(|fault| match fault {
+            Fault::Syntax => Problem::new(-32700, "the body is no JSON"),
+            Fault::Depth => Problem::new(-32600, "the body nests too deep"),
+        })?;
+        let members = json::members(raw).ok_or_else(|| Problem::new(-32600, "the body is no JSON-RPC request"))?;
+        let id = members.get_any("id");
+        match id.map_or(Kind::Null, json::kind) {
+            Kind::Null | Kind::String | Kind::Number => {}
+            Kind::Boolean | Kind::Array | Kind::Object => {
+                return Err(Problem::new(-32600, "`id` must be a string or a number"));
+            }
+        }
+        form.id = id.map_or_else(Json::null, Json::from_raw);
+        if members.string("jsonrpc").as_deref() != Some("2.0") {
+            return Err(Problem::new(-32600, "`jsonrpc` must be \"2.0\""));
+        }
+        let name = members.string("method").ok_or_else(|| Problem::new(-32600, "`method` must be a string"))?;
+        let found = asked::method(&name);
+        if let Some((_, dialect)) = found {
+            form.dialect = dialect;
+        }
+        self.version(headers, query)?;
+        let (verb, dialect) = found
+            .filter(|(_, dialect)| self.speaks(dialect.is_10()))
+            .ok_or_else(|| Problem::new(-32601, format!("there is no method {}", Json::string(&name).as_str())))?;
+        form.dialect = dialect;
+        let params = members.get("params").map_or_else(|| Object::new().finish(), Json::from_raw);
+        Ok((verb, params))
+    }
+
+    /// An HTTP+JSON request.
+    pub(super) fn agent_place(&mut self, request: RequestId, headers: &Headers, place: Place, bytes: Vec<u8>) {
+        let accepts = http::header(headers, "accept").unwrap_or_default();
+        // What 1.0.1 prefers is unknown to clients of 1.0.0: it is for those who name it.
+        let named = place.dialect.is_10() && accepts.split(',').any(|range| http::content_type_is(range, A2A_JSON));
+        let media_type = if named { A2A_JSON } else { PLAIN_JSON };
+        let base = if place.verb == Verb::Card { self.base(headers) } else { String::new() };
+        let form = Form { dialect: place.dialect, id: Json::null(), media_type, base };
+        match self.read_place(headers, &place, &bytes) {
+            Ok(params) => self.grant(request, place.verb, &params, Some(&place), &form),
+            Err(problem) => self.respond_problem(request, &form, &problem),
+        }
+    }
+
+    fn read_place(&self, headers: &Headers, place: &Place, bytes: &[u8]) -> Result<Json, Problem> {
+        self.version(headers, &place.query)?;
+        if !self.speaks(place.dialect.is_10()) {
+            let message = format!("version {} is not spoken here", place.dialect.version());
+            return Err(Problem::new(VERSION_NOT_SUPPORTED, message));
+        }
+        // Where everything is said by the path, clients send an empty body with a type, or none.
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(asked::query_json(&place.query));
+        }
+        check_type(headers, bytes)?;
+        let text = core::str::from_utf8(bytes).map_err(|_| Problem::new(-32700, "the body is no UTF-8"))?;
+        Json::parse(text, self.ground.config.limits.depth()).map_err(|_| Problem::new(-32700, "the body is no JSON"))
+    }
+
+    /// The answer to a request.
+    pub(super) fn respond_result(&mut self, request: RequestId, form: &Form, status: u16, result: Option<&Json>) {
+        if form.dialect.is_rest() {
+            let body = result.map_or("", Json::as_str);
+            return self.respond_form(request, form, status, body.to_string());
+        }
+        let null = Json::null();
+        self.respond_form(request, form, 200, rpc(form, "result", result.unwrap_or(&null)).into_string());
+    }
+
+    /// What is said in place of an answer.
+    pub(super) fn respond_problem(&mut self, request: RequestId, form: &Form, problem: &Problem) {
+        let error = problem.write(form.dialect);
+        if form.dialect.is_rest() {
+            return self.respond_form(request, form, problem.status(form.dialect), error.into_string());
+        }
+        self.respond_form(request, form, 200, rpc(form, "error", &error).into_string());
+    }
+
+    fn respond_form(&mut self, request: RequestId, form: &Form, status: u16, body: String) {
+        let mut headers = self.common(request);
+        if !body.is_empty() {
+            headers.push(("Content-Type".to_string(), form.media_type.to_string()));
+        }
+        self.respond(request, status, headers, body);
+    }
+}
+
+/// A JSON-RPC answer.
+pub(super) fn rpc(form: &Form, name: &str, value: &Json) -> Json {
+    let mut out = Object::with_capacity(value.as_str().len() + 64);
+    out.string("jsonrpc", "2.0").json("id", &form.id).json(name, value);
+    out.finish()
+}
+
+/// JSON under either of its names; nothing is said about a body that says nothing about itself.
+fn check_type(headers: &Headers, bytes: &[u8]) -> Result<(), Problem> {
+    let Some(shown) = http::header(headers, "content-type") else { return Ok(()) };
+    if bytes.is_empty() || [PLAIN_JSON, A2A_JSON].iter().any(|known| http::content_type_is(shown, known)) {
+        return Ok(());
+    }
+    Err(Problem::new(CONTENT_TYPE_NOT_SUPPORTED, "the body must be application/json or application/a2a+json"))
+}

@@ -1,0 +1,173 @@
+//! The gateway's own card (A2A 1.0 §4.4, §8; A2A 0.3 §5): pure 1.0, or one that callers of both versions read.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::Gateway;
+use crate::a2a::problem::UNSUPPORTED_OPERATION;
+use crate::a2a::{Dialect, Problem};
+use crate::config::{Responder, Skill};
+use crate::http;
+use crate::incoming::{Form, scope_of};
+use crate::io::{Headers, RequestId};
+use crate::json::{Array, Json, Object};
+use crate::scope::Scope;
+
+const MODES: [&str; 2] = ["text/plain", "application/json"];
+
+impl Gateway {
+    /// Serves the card.
+    pub(super) fn own_card(&mut self, request: RequestId, query: &str, headers: &Headers) {
+        let form = Form { dialect: Dialect::Rest10, id: Json::null(), media_type: "application/json", base: String::new() };
+        let asked = match self.version(headers, query) {
+            Ok(asked) => asked,
+            Err(problem) => return self.respond_problem(request, &form, &problem),
+        };
+        let a2a = &self.ground.config.a2a;
+        let pure = !a2a.v03 || asked == Some(true);
+        let card = self.card(&self.base(headers), pure, None).into_string();
+        let tag = format!("\"{:016x}\"", fnv(card.as_bytes()));
+        let mut fields = self.common(request);
+        fields.push(("ETag".to_string(), tag.clone()));
+        fields.push(("Cache-Control".to_string(), "public, max-age=300".to_string()));
+        if a2a.v10 && a2a.v03 {
+            fields.push(("Vary".to_string(), "A2A-Version".to_string()));
+        }
+        let known = http::header(headers, "if-none-match").unwrap_or_default();
+        if known.split(',').any(|known| matches!(known.trim().trim_start_matches("W/"), known if known == tag || known == "*")) {
+            return self.respond(request, 304, fields, String::new());
+        }
+        fields.push(("Content-Type".to_string(), "application/json".to_string()));
+        self.respond(request, 200, fields, card);
+    }
+
+    /// The card for those who showed a token: with what the agents behind it are known to do.
+    pub(super) fn extended_card(&self, owner: &str, form: &Form) -> Result<Json, Problem> {
+        if self.ground.config.server.tokens.is_empty() {
+            return Err(Problem::new(UNSUPPORTED_OPERATION, "this agent has one card for everybody"));
+        }
+        let scope = self.scopes.get(scope_of(owner, None).as_str());
+        let card = self.card(&form.base, form.dialect.is_10(), scope);
+        Ok(self.clean(owner, card))
+    }
+
+    /// Where the gateway is, as its caller sees it.
+    pub(super) fn base(&self, headers: &Headers) -> String {
+        if let Some(url) = &self.ground.config.a2a.url {
+            return url.as_str().trim_end_matches('/').to_string();
+        }
+        let host = http::header(headers, "host").unwrap_or_default();
+        let is_https = http::header(headers, "x-forwarded-proto").is_some_and(|shown| shown.eq_ignore_ascii_case("https"));
+        [if is_https { "https://" } else { "http://" }, host, &self.ground.config.a2a.listen_path].concat()
+    }
+
+    fn card(&self, base: &str, pure: bool, scope: Option<&Scope>) -> Json {
+        let config = &self.ground.config;
+        let (a2a, secured) = (&config.a2a, !config.server.tokens.is_empty());
+        let rest = [base, "/rest"].concat();
+        let mut interfaces = Array::new();
+        for (version, _) in [("1.0", a2a.v10), ("0.3", a2a.v03 && !pure)].into_iter().filter(|(_, spoken)| *spoken) {
+            for (url, binding) in [(base, "JSONRPC"), (rest.as_str(), "HTTP+JSON")] {
+                let mut interface = Object::new();
+                interface.string("url", url).string("protocolBinding", binding).string("protocolVersion", version);
+                interfaces.nested(interface);
+            }
+        }
+        let mut card = Object::new();
+        card.string("name", a2a.name.as_deref().unwrap_or(&config.name));
+        card.string("description", a2a.description.as_deref().unwrap_or("A gateway between MCP hosts and A2A agents."));
+        card.string("version", &config.version);
+        card.nested("supportedInterfaces", interfaces);
+        let mut capabilities = Object::new();
+        capabilities.boolean("streaming", true).boolean("pushNotifications", true).boolean("extendedAgentCard", secured);
+        card.nested("capabilities", capabilities);
+        card.strings("defaultInputModes", MODES).strings("defaultOutputModes", MODES);
+        card.json("skills", &self.skills(scope));
+        if !pure {
+            card.string("protocolVersion", "0.3.0").string("url", base).string("preferredTransport", "JSONRPC");
+            let mut other = Object::new();
+            other.string("url", &rest).string("transport", "HTTP+JSON");
+            let mut additional = Array::new();
+            additional.nested(other);
+            card.nested("additionalInterfaces", additional);
+            card.boolean("supportsAuthenticatedExtendedCard", secured);
+        }
+        if secured {
+            secure(&mut card, pure);
+        }
+        card.finish()
+    }
+
+    fn skills(&self, scope: Option<&Scope>) -> Json {
+        let (a2a, mut list) = (&self.ground.config.a2a, Array::new());
+        for skill in &a2a.skills {
+            list.json(&skill_json(skill));
+        }
+        if !a2a.skills.is_empty() {
+            return list.finish();
+        }
+        let plain = |id: &str, name: &str, description: &str| Skill {
+            id: id.to_string(),
+            name: name.to_string(),
+            description: description.to_string(),
+            tags: [id.to_string()].into(),
+            responder: None,
+        };
+        match &a2a.responder {
+            Responder::Echo => list.json(&skill_json(&plain("echo", "Echo", "Says back what was said."))),
+            Responder::Inbox => {
+                list.json(&skill_json(&plain("inbox", "Inbox", "A person or a model reads the message and answers it.")))
+            }
+            Responder::Function => {
+                list.json(&skill_json(&plain("function", "Function", "The program that runs this gateway does the work.")))
+            }
+            Responder::Relay(alias) => {
+                let agent = scope.and_then(|scope| scope.registry.get(alias)).and_then(|agent| agent.profile.as_ref());
+                let known = agent.and_then(|profile| profile.summary.members()?.get("skills").and_then(crate::json::elements));
+                for name in known.unwrap_or_default().into_iter().filter_map(crate::json::string) {
+                    list.json(&skill_json(&plain(&name, &name, "What the agent behind this gateway does.")));
+                }
+                list.json(&skill_json(&plain(alias, alias, "Passed on to the agent behind this gateway.")))
+            }
+        };
+        list.finish()
+    }
+}
+
+fn skill_json(skill: &Skill) -> Json {
+    let mut out = Object::new();
+    out.string("id", &skill.id).string("name", &skill.name);
+    out.string("description", if skill.description.is_empty() { &skill.name } else { &skill.description });
+    out.strings("tags", skill.tags.iter().map(String::as_str));
+    out.finish()
+}
+
+/// A bearer token, in the form of 1.0, beside it that of 0.3 where its callers read the card too: each passes over the
+/// members of the other.
+fn secure(card: &mut Object, pure: bool) {
+    let (mut new, mut scheme, mut schemes) = (Object::new(), Object::new(), Object::new());
+    new.string("scheme", "Bearer");
+    scheme.nested("httpAuthSecurityScheme", new);
+    if !pure {
+        scheme.string("type", "http").string("scheme", "bearer");
+    }
+    schemes.nested("bearer", scheme);
+    card.nested("securitySchemes", schemes);
+    let (mut none, mut needed, mut wrapper, mut list) = (Object::new(), Object::new(), Object::new(), Array::new());
+    none.nested("list", Array::new());
+    needed.nested("bearer", none);
+    wrapper.nested("schemes", needed);
+    list.nested(wrapper);
+    card.nested("securityRequirements", list);
+    if !pure {
+        let (mut old, mut list) = (Object::new(), Array::new());
+        old.nested("bearer", Array::new());
+        list.nested(old);
+        card.nested("security", list);
+    }
+}
+
+/// FNV-1a of 64 bits: enough to tell one version of a card from another.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,267 @@
+//! What callers of the gateway's own agent ask for, done: each sees its own tasks and no others.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::Gateway;
+use crate::a2a::asked::{self, ListQuery, Place, PushConfig, Verb, Wish};
+use crate::a2a::problem::{TASK_NOT_CANCELABLE, TASK_NOT_FOUND, UNSUPPORTED_OPERATION};
+use crate::a2a::{Dialect, Event, Message, Problem, SendRequest, State, Status, View};
+use crate::config::Responder;
+use crate::incoming::{Form, NOBODY, scope_of};
+use crate::io::RequestId;
+use crate::json::{self, Array, Json, Object};
+use crate::served::life::Who;
+use crate::served::{Duty, ServedTask, TaskNumber, begun_by};
+
+/// How many gateways a message may pass.
+const HOPS: u64 = 8;
+
+/// What a request leads to: an answer with its HTTP status, or something that is answered later.
+type Granted = Result<Option<(u16, Option<Json>)>, Problem>;
+
+impl Gateway {
+    /// Does what is asked for.
+    pub(super) fn grant(&mut self, request: RequestId, verb: Verb, params: &Json, place: Option<&Place>, form: &Form) {
+        let granted = asked::wish(verb, form.dialect, params.raw(), place);
+        match granted.and_then(|wish| self.granted(request, verb, wish, form)) {
+            Ok(Some((status, result))) => self.respond_result(request, form, status, result.as_ref()),
+            Ok(None) => {}
+            Err(problem) => self.respond_problem(request, form, &problem),
+        }
+    }
+
+    fn granted(&mut self, request: RequestId, verb: Verb, wish: Wish, form: &Form) -> Granted {
+        let owner = self.incoming.requests.get(&request).map(|served| served.principal.clone()).unwrap_or_default();
+        match wish {
+            Wish::Send { request: send, push } => self.take_message(request, &owner, verb, *send, push, form),
+            Wish::List(query) => self.list(&owner, &query, form.dialect).map(|page| Some((200, Some(page)))),
+            Wish::Task { task_id, turns } => {
+                let number = self.served.find(&owner, &task_id)?;
+                match verb {
+                    Verb::Cancel => self.cancel(number)?,
+                    Verb::Subscribe => return self.subscribe(request, number, form),
+                    Verb::Send
+                    | Verb::Stream
+                    | Verb::Get
+                    | Verb::List
+                    | Verb::SetPush
+                    | Verb::GetPush
+                    | Verb::ListPush
+                    | Verb::DeletePush
+                    | Verb::Card => {}
+                }
+                let view = View { turns: turns.unwrap_or(u64::MAX), ..View::WHOLE };
+                Ok(Some((200, self.shown(number, form.dialect, view))))
+            }
+            Wish::Push { task_id, id, config } => self.push_wish(&owner, verb, &task_id, id.as_deref(), config, form),
+            Wish::Card => self.extended_card(&owner, form).map(|card| Some((200, Some(card)))),
+        }
+    }
+
+    /// A task as its caller sees it. What agents echoed is clean of the secrets that they were called with.
+    pub(super) fn shown(&self, number: TaskNumber, dialect: Dialect, view: View) -> Option<Json> {
+        let task = self.served.get(number)?;
+        Some(self.clean(&task.owner, task.task().write(dialect, view)))
+    }
+
+    pub(crate) fn clean(&self, owner: &str, json: Json) -> Json {
+        match self.scopes.get(scope_of(owner, None).as_str()) {
+            Some(scope) => scope.secrets.redact_json(json),
+            None => json,
+        }
+    }
+
+    fn take_message(
+        &mut self,
+        request: RequestId,
+        owner: &str,
+        verb: Verb,
+        send: SendRequest,
+        push: Option<PushConfig>,
+        form: &Form,
+    ) -> Granted {
+        self.open_owner(owner);
+        let at = self.ground.wall();
+        if let Some(push) = &push {
+            self.check_push(push)?;
+        }
+        let number = match &send.message.task_id {
+            Some(id) => {
+                let number = self.served.find(owner, id)?;
+                self.served.message(number, &send.message, at, &mut self.ground.random)?;
+                self.tell_watchers();
+                number
+            }
+            None => self.new_task(owner, &send)?,
+        };
+        if let Some(push) = push {
+            self.add_push(number, push, form.dialect);
+        }
+        let turns = send.history_length.unwrap_or(u64::MAX);
+        let at_once = send.return_immediately && verb == Verb::Send;
+        if at_once {
+            self.served.begin(number, &mut self.ground.random);
+        } else {
+            self.watch(request, number, form, verb == Verb::Stream, turns);
+        }
+        let hops = hops(&send);
+        if hops > HOPS {
+            let why = format!("this message was passed on by more than {HOPS} gateways");
+            self.served.end(number, State::Rejected, &why, at, &mut self.ground.random);
+        } else {
+            self.set_to_work(number, send, hops);
+        }
+        self.tell_watchers();
+        if !at_once {
+            return Ok(None);
+        }
+        let view = View { turns, ..View::WHOLE };
+        let task = self.served.get(number).map(|task| task.task().write(form.dialect, view));
+        Ok(task.map(|task| (200, Some(wrapped(self.clean(owner, task), form.dialect)))))
+    }
+
+    /// The scope of an owner, with the configured agents.
+    pub(super) fn open_owner(&mut self, owner: &str) {
+        let scope = scope_of(owner, None);
+        if !self.scopes.has(scope.as_str()) {
+            self.scopes.get_or_default(scope.as_str());
+            self.connect_external_agents(NOBODY, &scope);
+        }
+    }
+
+    fn new_task(&mut self, owner: &str, send: &SendRequest) -> Result<TaskNumber, Problem> {
+        let skill = skill(send);
+        let duty = match self.ground.config.a2a.responder(skill.as_deref()) {
+            Responder::Echo => Duty::Echo,
+            Responder::Inbox => Duty::Inbox,
+            Responder::Function => Duty::Function { works: [].into() },
+            Responder::Relay(agent) => Duty::Relay { agent: agent.clone(), call: None, task_id: None, context_id: None },
+        };
+        let at = self.ground.wall();
+        let task = begun_by(&send.message, &mut self.ground.random);
+        let limits = &self.ground.config.limits;
+        let task = ServedTask::new(owner.to_string(), task, duty, limits.artifact_bytes, at);
+        self.served.admit(task, limits, at)
+    }
+
+    fn list(&mut self, owner: &str, query: &ListQuery, dialect: Dialect) -> Result<Json, Problem> {
+        self.served.expire(self.ground.wall());
+        let (page, next, total) = self.served.page(query, |task| task.owner == owner)?;
+        let view = View { artifacts: query.artifacts, turns: query.turns.unwrap_or(u64::MAX) };
+        let (mut tasks, mut out) = (Array::new(), Object::new());
+        for number in page {
+            tasks.json(&self.shown(number, dialect, view).unwrap_or_else(Json::null));
+        }
+        out.nested("tasks", tasks).string("nextPageToken", &next.unwrap_or_default());
+        out.integer("pageSize", query.page_size).integer("totalSize", total);
+        Ok(out.finish())
+    }
+
+    /// Ends a task at its caller's will. The first end counts: a second cancellation changes nothing, one that comes after
+    /// another end fails.
+    fn cancel(&mut self, number: TaskNumber) -> Result<(), Problem> {
+        let at = self.ground.wall();
+        if self.served.get(number).is_some_and(|task| *task.state() == State::Canceled) {
+            return Ok(());
+        }
+        if self.served.change(number, Who::Cancel, Status::of(State::Canceled), at) {
+            self.tell_watchers();
+            return Ok(());
+        }
+        let id = self.served.get(number).map(|task| task.task().id.clone()).unwrap_or_default();
+        Err(Problem::new(TASK_NOT_CANCELABLE, format!("task {id} has ended")))
+    }
+
+    fn subscribe(&mut self, request: RequestId, number: TaskNumber, form: &Form) -> Granted {
+        let task = self.served.get(number).ok_or_else(|| Problem::no_task(""))?;
+        // Clients of 0.3 want a stream in any case.
+        if task.state().is_terminal() && form.dialect.is_10() {
+            let message = format!("task {} is in a terminal state", task.task().id);
+            return Err(Problem::new(UNSUPPORTED_OPERATION, message));
+        }
+        self.watch(request, number, form, true, u64::MAX);
+        Ok(None)
+    }
+
+    fn push_wish(
+        &mut self,
+        owner: &str,
+        verb: Verb,
+        task_id: &str,
+        id: Option<&str>,
+        config: Option<PushConfig>,
+        form: &Form,
+    ) -> Granted {
+        let (number, dialect) = (self.served.find(owner, task_id)?, form.dialect);
+        if let Some(config) = config {
+            self.check_push(&config)?;
+            let id = self.add_push(number, config, dialect);
+            let push = self.served.get(number).and_then(|task| task.push(Some(&id)));
+            return Ok(Some((200, push.map(|push| push.config.write(task_id, dialect)))));
+        }
+        let Some(task) = self.served.get(number) else { return Err(Problem::no_task(task_id)) };
+        match verb {
+            Verb::ListPush => {
+                let mut list = Array::new();
+                for push in &task.pushes {
+                    list.json(&push.config.write(task_id, dialect));
+                }
+                let mut out = Object::new();
+                out.nested("configs", list);
+                let list = out.finish();
+                let bare = list.members().and_then(|members| members.get("configs")).map(Json::from_raw);
+                Ok(Some((200, if dialect == Dialect::JsonRpc03 { bare } else { Some(list) })))
+            }
+            Verb::DeletePush => {
+                self.remove_push(number, id);
+                Ok(Some((204, None)))
+            }
+            Verb::Send
+            | Verb::Stream
+            | Verb::Get
+            | Verb::List
+            | Verb::Cancel
+            | Verb::Subscribe
+            | Verb::SetPush
+            | Verb::GetPush
+            | Verb::Card => {
+                let none = || Problem::new(TASK_NOT_FOUND, format!("task {task_id} has no such push configuration"));
+                let push = task.push(id).ok_or_else(none)?;
+                Ok(Some((200, Some(push.config.write(task_id, dialect)))))
+            }
+        }
+    }
+}
+
+/// A task as the answer to a message.
+pub(super) fn wrapped(task: Json, dialect: Dialect) -> Json {
+    if dialect == Dialect::JsonRpc03 {
+        return task;
+    }
+    let mut out = Object::with_capacity(task.as_str().len() + 16);
+    out.json("task", &task);
+    out.finish()
+}
+
+/// The message as the answer to a message.
+pub(super) fn message_answer(message: &Message, dialect: Dialect) -> Json {
+    Event::Message(message.clone()).write(dialect)
+}
+
+/// A member of the metadata of a request or its message.
+fn metadata<T>(send: &SendRequest, name: &str, read: impl Fn(json::Raw<'_>) -> Option<T>) -> Option<T> {
+    let both = [send.metadata.as_ref(), send.message.metadata.as_ref()];
+    both.into_iter().flatten().find_map(|metadata| metadata.members()?.get(name).and_then(&read))
+}
+
+/// The skill that a caller names.
+pub(super) fn skill(send: &SendRequest) -> Option<String> {
+    metadata(send, "skill", json::string)
+}
+
+/// How many gateways a message has passed.
+fn hops(send: &SendRequest) -> u64 {
+    let read = |raw: json::Raw<'_>| json::integer(raw.get()).and_then(|number| u64::try_from(number).ok());
+    metadata(send, "narrows_hops", read).unwrap_or(0)
+}

@@ -1,0 +1,161 @@
+//! Those who watch served tasks: the snapshot first, then each change once and in order.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Gateway;
+use super::agent::rpc;
+use super::granting::{message_answer, wrapped};
+use crate::a2a::{Event, View};
+use crate::incoming::{Form, KEEP_ALIVE_MS, Stage, Watching};
+use crate::io::{Output, RequestId};
+use crate::json::Json;
+use crate::served::TaskNumber;
+use crate::served::life;
+
+impl Gateway {
+    /// From now on a request is told about a task: as a stream, or once when there is an answer.
+    pub(super) fn watch(&mut self, request: RequestId, number: TaskNumber, form: &Form, stream: bool, turns: u64) {
+        let Some(task) = self.served.get_mut(number) else { return };
+        task.listeners.push(request);
+        let (begun, ended) = (task.begun, task.state().is_terminal());
+        let whole = Event::Task(task.task().clone());
+        let comment_at = self.ground.now.plus_ms(KEEP_ALIVE_MS);
+        let watching = Watching { task: number, form: form.clone(), stream, turns, begun: false, comment_at };
+        if let Some(served) = self.incoming.requests.get_mut(&request) {
+            served.stage = Stage::Watching(watching);
+        }
+        if stream && begun {
+            self.tell_stream(request, number, &whole, ended);
+        }
+    }
+
+    fn watching(&mut self, request: RequestId) -> Option<&mut Watching> {
+        match &mut self.incoming.requests.get_mut(&request)?.stage {
+            Stage::Watching(watching) => Some(watching),
+            Stage::Body { .. } | Stage::Refused | Stage::Waiting(_) => None,
+        }
+    }
+
+    /// Tells everybody what changed.
+    pub(super) fn tell_watchers(&mut self) {
+        while let Some((number, event)) = self.served.news() {
+            self.tell_of(number, &event);
+        }
+    }
+
+    fn tell_of(&mut self, number: TaskNumber, event: &Event) {
+        let (ends, answers) = match event {
+            Event::Status(update) => (life::ends_stream(&update.status.state), life::answers(&update.status.state)),
+            Event::Message(_) => (true, true),
+            Event::Task(_) | Event::Artifact(_) | Event::Other(_) => (false, false),
+        };
+        let listeners: Vec<RequestId> = self.served.get(number).map(|task| task.listeners.clone()).unwrap_or_default();
+        for request in listeners {
+            match self.watching(request).map(|watching| watching.stream) {
+                Some(true) => self.tell_stream(request, number, event, ends),
+                Some(false) if answers => self.tell_answer(request, number, event),
+                Some(false) | None => {}
+            }
+        }
+        match event {
+            Event::Message(_) => {
+                self.served.remove(number);
+            }
+            Event::Status(update) => {
+                self.deliver_pushes(number, event);
+                if update.status.state.is_terminal() {
+                    self.release(number);
+                }
+            }
+            Event::Task(_) | Event::Artifact(_) => self.deliver_pushes(number, event),
+            Event::Other(_) => {}
+        }
+    }
+
+    /// One event of a stream.
+    fn tell_stream(&mut self, request: RequestId, number: TaskNumber, event: &Event, ends: bool) {
+        let owner = self.served.get(number).map(|task| task.owner.clone()).unwrap_or_default();
+        let Some(watching) = self.watching(request) else { return };
+        let form = watching.form.clone();
+        if !core::mem::replace(&mut watching.begun, true) {
+            self.begin_stream(request);
+        }
+        let event = self.clean(&owner, event.write(form.dialect));
+        let data = if form.dialect.is_rest() { event } else { rpc(&form, "result", &event) };
+        let text = ["data: ", data.as_str(), "\n\n"].concat();
+        self.ground.outputs.push_back(Output::ResponseBody { request, text });
+        if ends {
+            self.ground.outputs.push_back(Output::ResponseEnd { request });
+            self.unwatch(request, number);
+            self.incoming.remove(request);
+        }
+    }
+
+    fn begin_stream(&mut self, request: RequestId) {
+        let mut headers = self.common(request);
+        for (name, value) in
+            [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no")]
+        {
+            headers.push((name.to_string(), value.to_string()));
+        }
+        self.ground.outputs.push_back(Output::ResponseHead { request, status: 200, headers });
+        let next = self.ground.now.plus_ms(KEEP_ALIVE_MS);
+        if let Some(watching) = self.watching(request) {
+            watching.comment_at = next;
+        }
+        self.incoming.keep_alive.insert((next, request), ());
+    }
+
+    /// The one answer to a message: the task as it is now, or the message in its place.
+    fn tell_answer(&mut self, request: RequestId, number: TaskNumber, event: &Event) {
+        let Some(Watching { form, turns, .. }) = self.watching(request).cloned() else { return };
+        let owner = self.served.get(number).map(|task| task.owner.clone()).unwrap_or_default();
+        self.unwatch(request, number);
+        let answer = match event {
+            Event::Message(message) => self.clean(&owner, message_answer(message, form.dialect)),
+            Event::Task(_) | Event::Status(_) | Event::Artifact(_) | Event::Other(_) => {
+                let view = View { turns, ..View::WHOLE };
+                wrapped(self.shown(number, form.dialect, view).unwrap_or_else(Json::null), form.dialect)
+            }
+        };
+        self.respond_result(request, &form, 200, Some(&answer));
+    }
+
+    /// A request watches a task no more; the task goes on.
+    pub(super) fn unwatch(&mut self, request: RequestId, number: TaskNumber) {
+        if let Some(task) = self.served.get_mut(number) {
+            task.listeners.retain(|known| *known != request);
+        }
+    }
+
+    /// A comment on a stream that was silent for a while; whether the request is one that watches a task.
+    pub(super) fn comment(&mut self, request: RequestId) -> bool {
+        let next = self.ground.now.plus_ms(KEEP_ALIVE_MS);
+        let Some(watching) = self.watching(request) else { return false };
+        let before = core::mem::replace(&mut watching.comment_at, next);
+        self.incoming.keep_alive.remove(&(before, request));
+        self.incoming.keep_alive.insert((next, request), ());
+        self.ground.outputs.push_back(Output::ResponseBody { request, text: String::from(": keep-alive\n\n") });
+        true
+    }
+
+    /// The gateway stops: a stream ends, whoever waits for an answer gets the task as it is. Whether the request was one
+    /// of those.
+    pub(super) fn end_watching(&mut self, request: RequestId) -> bool {
+        let Some(watching) = self.watching(request).cloned() else { return false };
+        let number = watching.task;
+        if watching.begun {
+            self.unwatch(request, number);
+            self.ground.outputs.push_back(Output::ResponseEnd { request });
+            self.incoming.remove(request);
+        } else if let Some(task) = self.served.get(number).filter(|task| task.begun && !watching.stream) {
+            let whole = Event::Task(task.task().clone());
+            self.tell_answer(request, number, &whole);
+        } else {
+            self.unwatch(request, number);
+            self.refuse(request, super::serving::busy("the gateway is stopping"));
+        }
+        true
+    }
+}

@@ -1,0 +1,358 @@
+//! Tasks that the gateway serves to other agents: one table of them, scoped by their owners.
+
+use alloc::boxed::Box;
+use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::a2a::asked::ListQuery;
+use crate::a2a::{Event, Message, Problem, State, Status, Task};
+use crate::ids::Random;
+use crate::io::WorkId;
+use crate::limits::Limits;
+use crate::list::gather;
+use crate::table::{Table, Tracked};
+use crate::text;
+use crate::time::WallTime;
+
+pub mod life;
+mod record;
+mod task;
+
+pub use record::Restored;
+pub use task::{Duty, Push, Refused, ServedTask};
+
+use life::Who;
+
+/// How long a task is kept after its last change.
+pub const KEPT_MS: i64 = 24 * 3_600_000;
+
+/// Which served task, in the order of their beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TaskNumber(pub u64);
+
+/// The tasks.
+#[derive(Debug, Default)]
+pub struct ServedTasks {
+    tasks: Tracked<TaskNumber, Box<ServedTask>>,
+    /// owner and id
+    by_id: Table<(String, String), TaskNumber>,
+    works: Table<WorkId, TaskNumber>,
+    next: u64,
+    next_work: u64,
+    /// what changed and nobody was told yet
+    news: VecDeque<(TaskNumber, Event)>,
+    /// what the tasks of one owner may take
+    limit_bytes: u64,
+    /// what came from a snapshot and is to be taken up
+    restored: Vec<Restored>,
+}
+
+/// A page of tasks, and where the next one begins.
+pub type Page = (Vec<TaskNumber>, Option<String>, u64);
+
+impl ServedTasks {
+    /// No tasks yet.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        Self { limit_bytes: limits.task_bytes, ..Self::default() }
+    }
+
+    /// Takes a new task in. Old and finished ones make room.
+    ///
+    /// # Errors
+    /// As many as the limits allow, and none of them finished.
+    pub fn admit(&mut self, task: ServedTask, limits: &Limits, now: WallTime) -> Result<TaskNumber, Problem> {
+        self.expire(now);
+        let mut known = gather(self.of(&task.owner).map(|(number, _)| number));
+        known.reverse();
+        let bytes = |tasks: &Self| tasks.of(&task.owner).map(|(_, task)| task.bytes).sum::<u64>();
+        let mut taken = bytes(self);
+        let mut count = known.len() as u64;
+        while count >= limits.tasks_per_principal || taken.saturating_add(task.bytes) > limits.task_bytes {
+            let oldest = loop {
+                match known.pop() {
+                    Some(number) if self.get(number).is_some_and(|task| task.state().is_terminal()) => break number,
+                    Some(_) => {}
+                    None => {
+                        let words = "as many tasks are open as tasks_per_principal and task_bytes allow: end one first";
+                        return Err(Problem::new(-32603, words));
+                    }
+                }
+            };
+            taken = taken.saturating_sub(self.get(oldest).map_or(0, |task| task.bytes));
+            count -= 1;
+            self.remove(oldest);
+        }
+        let number = TaskNumber(self.next);
+        self.next += 1;
+        self.put(number, task);
+        Ok(number)
+    }
+
+    fn put(&mut self, number: TaskNumber, task: ServedTask) {
+        self.by_id.insert((task.owner.clone(), task.task().id.clone()), number);
+        if let Duty::Function { works } = &task.duty {
+            for work in works {
+                self.works.insert(*work, number);
+            }
+        }
+        self.tasks.insert(number, Box::new(task));
+    }
+
+    /// Forgets what did not change for a day and what nobody works on.
+    pub fn expire(&mut self, now: WallTime) {
+        let is_stale = |task: &ServedTask| now.0.saturating_sub(task.updated.0) >= KEPT_MS && !task.duty.is_busy();
+        let stale = gather(self.tasks.iter().filter(|(_, task)| is_stale(task)).map(|(number, _)| *number));
+        for number in stale {
+            self.remove(number);
+        }
+    }
+
+    /// Takes a task out.
+    pub fn remove(&mut self, number: TaskNumber) -> Option<Box<ServedTask>> {
+        let task = self.tasks.remove(&number)?;
+        self.by_id.remove(&(task.owner.clone(), task.task().id.clone()));
+        if let Duty::Function { works } = &task.duty {
+            for work in works {
+                self.works.remove(work);
+            }
+        }
+        Some(task)
+    }
+
+    /// A task by its id, where it is the owner's.
+    ///
+    /// # Errors
+    /// There is none; another owner's is as unknown.
+    pub fn find(&self, owner: &str, id: &str) -> Result<TaskNumber, Problem> {
+        let number = self.by_id.get(&(String::from(owner), String::from(id))).copied();
+        number.filter(|number| self.get(*number).is_some_and(|task| task.begun)).ok_or_else(|| Problem::no_task(id))
+    }
+
+    /// A task.
+    #[must_use]
+    pub fn get(&self, number: TaskNumber) -> Option<&ServedTask> {
+        self.tasks.get(&number).map(AsRef::as_ref)
+    }
+
+    /// A task.
+    pub fn get_mut(&mut self, number: TaskNumber) -> Option<&mut ServedTask> {
+        self.tasks.get_mut(&number).map(AsMut::as_mut)
+    }
+
+    /// Notes that what is to be kept of a task may be another.
+    pub fn touch(&mut self, number: TaskNumber) {
+        let _ = self.tasks.get_mut(&number);
+    }
+
+    /// Which tasks may be different since this was last asked.
+    pub fn take_touched(&mut self) -> Table<TaskNumber, bool> {
+        self.tasks.take_touched()
+    }
+
+    /// Forgets which tasks may be different.
+    pub fn clear_touched(&mut self) {
+        self.tasks.clear_touched(|_| ());
+    }
+
+    /// Every task with its number, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (TaskNumber, &ServedTask)> {
+        self.tasks.iter().map(|(number, task)| (*number, task.as_ref()))
+    }
+
+    /// The tasks of an owner, the oldest first.
+    pub fn of(&self, owner: &str) -> impl Iterator<Item = (TaskNumber, &ServedTask)> {
+        self.iter().filter(move |(_, task)| task.owner == owner)
+    }
+
+    /// The next change to be told.
+    pub fn news(&mut self) -> Option<(TaskNumber, Event)> {
+        self.news.pop_front()
+    }
+
+    /// A task is one for its caller from now on.
+    pub fn begin(&mut self, number: TaskNumber, random: &mut Random) {
+        let Some(task) = self.get_mut(number).filter(|task| !task.begun) else { return };
+        if task.task().context_id.is_none() {
+            task.name_context(random.uuid());
+        }
+        task.begun = true;
+        let whole = Event::Task(task.task().clone());
+        self.news.push_back((number, whole));
+    }
+
+    /// Takes in what the responder says. A snapshot counts as the changes that it brings; a message ends a task that has
+    /// not begun, and completes one that has.
+    pub fn report(&mut self, number: TaskNumber, event: Event, at: WallTime, random: &mut Random) {
+        match event {
+            Event::Task(new) => {
+                let Some(task) = self.get_mut(number) else { return };
+                if let Some(context_id) = &new.context_id {
+                    task.name_context(context_id.clone());
+                }
+                let changes = task.difference(&new);
+                self.begin(number, random);
+                for change in changes {
+                    self.report(number, change, at, random);
+                }
+            }
+            Event::Message(message) => {
+                let Some(task) = self.get(number) else { return };
+                if task.begun {
+                    let message = task.own(message, random);
+                    let status = Status { message: Some(message), ..Status::of(State::Completed) };
+                    self.change(number, Who::Responder, status, at);
+                } else {
+                    self.news.push_back((number, Event::Message(message)));
+                }
+            }
+            Event::Status(update) => {
+                self.begin(number, random);
+                let Some(task) = self.get(number) else { return };
+                let message = update.status.message.map(|message| task.own(message, random));
+                self.change(number, Who::Responder, Status { message, ..update.status }, at);
+            }
+            Event::Artifact(update) => {
+                self.begin(number, random);
+                let Some(task) = self.get_mut(number) else { return };
+                match task.artifact(update, random) {
+                    Ok(event) => self.news.push_back((number, event)),
+                    Err(Refused::State) => {}
+                    Err(Refused::TooLarge) => {
+                        self.fail(number, "the artifacts are larger than artifact_bytes allows", at, random);
+                    }
+                }
+            }
+            Event::Other(_) => {}
+        }
+        self.make_room(number, at, random);
+    }
+
+    /// Keeps what the tasks of an owner take below the limit: finished ones are forgotten, the oldest first; where none is
+    /// left the task that grew fails, and is the next to be forgotten.
+    fn make_room(&mut self, number: TaskNumber, at: WallTime, random: &mut Random) {
+        let Some(owner) = self.get(number).map(|task| task.owner.clone()) else { return };
+        while self.of(&owner).map(|(_, task)| task.bytes).sum::<u64>() > self.limit_bytes {
+            let finished = |(other, task): &(TaskNumber, &ServedTask)| *other != number && task.state().is_terminal();
+            let oldest = self.of(&owner).find(finished).map(|(other, _)| other);
+            match oldest {
+                Some(oldest) => drop(self.remove(oldest)),
+                None if self.get(number).is_some_and(|task| task.state().is_terminal()) => return,
+                None => return self.fail(number, "the tasks are larger than task_bytes allows", at, random),
+            }
+        }
+    }
+
+    /// Changes the state of a task; whether it may.
+    pub fn change(&mut self, number: TaskNumber, who: Who, status: Status, at: WallTime) -> bool {
+        let changed = self.get_mut(number).map(|task| task.status(who, status, at));
+        let Some(Ok(event)) = changed else { return false };
+        self.news.push_back((number, event));
+        true
+    }
+
+    /// Ends a task that cannot go on.
+    pub fn fail(&mut self, number: TaskNumber, why: &str, at: WallTime, random: &mut Random) {
+        self.end(number, State::Failed, why, at, random);
+    }
+
+    /// Ends a task by the gateway's will.
+    pub fn end(&mut self, number: TaskNumber, state: State, why: &str, at: WallTime, random: &mut Random) {
+        self.begin(number, random);
+        let Some(task) = self.get(number) else { return };
+        let message = Some(task.words(why, random));
+        self.change(number, Who::Gateway, Status { message, ..Status::of(state) }, at);
+    }
+
+    /// One more message of the caller.
+    ///
+    /// # Errors
+    /// A task that ended, a conversation that it is not part of.
+    pub fn message(&mut self, number: TaskNumber, message: &Message, at: WallTime, random: &mut Random) -> Result<(), Problem> {
+        let task = self.get_mut(number).ok_or_else(|| Problem::no_task(""))?;
+        let known = &task.task().context_id;
+        if message.context_id.is_some() && message.context_id != *known {
+            return Err(Problem::invalid("message.contextId", "is not the context of that task"));
+        }
+        let own = task.own(message.clone(), random);
+        let id = task.task().id.clone();
+        let event = task
+            .message(own, at)
+            .map_err(|_| Problem::new(crate::a2a::problem::UNSUPPORTED_OPERATION, format!("task {id} is in a terminal state")))?;
+        self.news.extend(event.map(|event| (number, event)));
+        Ok(())
+    }
+
+    /// A piece of work for the host.
+    pub fn work(&mut self, number: TaskNumber) -> WorkId {
+        self.next_work += 1;
+        let work = WorkId(self.next_work);
+        if let Some(Duty::Function { works }) = self.get_mut(number).map(|task| &mut task.duty) {
+            works.push(work);
+            self.works.insert(work, number);
+        }
+        work
+    }
+
+    /// The task of a piece of work: outside `None` where there never was one, inside where it is done.
+    #[must_use]
+    pub fn working(&self, work: WorkId) -> Option<Option<TaskNumber>> {
+        (work.0 > 0 && work.0 <= self.next_work).then(|| self.works.get(&work).copied())
+    }
+
+    /// A piece of work is done.
+    pub fn finished(&mut self, work: WorkId) {
+        let number = self.works.remove(&work);
+        if let Some(Duty::Function { works }) = number.and_then(|number| self.get_mut(number)).map(|task| &mut task.duty) {
+            works.retain(|known| *known != work);
+        }
+    }
+
+    /// A page of an owner's tasks, those that changed last first.
+    ///
+    /// # Errors
+    /// A token that is none.
+    pub fn page(&self, query: &ListQuery, is_wanted: impl Fn(&ServedTask) -> bool) -> Result<Page, Problem> {
+        let after = query.page_token.as_deref().map(|token| {
+            let (updated, number) = token.split_once('-')?;
+            Some((i64::try_from(text::whole(updated)?).ok()?, text::whole(number)?))
+        });
+        let after = match after {
+            Some(None) => return Err(Problem::invalid("pageToken", "is no token of a page")),
+            Some(Some(key)) => Some(key),
+            None => None,
+        };
+        let wanted = |task: &ServedTask| {
+            let context = query.context_id.is_none() || query.context_id == task.task().context_id;
+            let state = query.state.as_ref().is_none_or(|state| state == task.state());
+            task.begun && context && state && query.since.is_none_or(|since| task.updated >= since) && is_wanted(task)
+        };
+        let mut found = BinaryHeap::new();
+        for (number, task) in self.iter().filter(|(_, task)| wanted(task)) {
+            found.push((task.updated.0, number.0));
+        }
+        let total = found.len() as u64;
+        let mut sorted = found.into_sorted_vec();
+        sorted.retain(|key| after.is_none_or(|after| *key < after));
+        let mut page = Vec::new();
+        while (page.len() as u64) < query.page_size
+            && let Some(key) = sorted.pop()
+        {
+            page.push(key);
+        }
+        let next = page.last().filter(|_| !sorted.is_empty()).map(|(updated, number)| format!("{updated}-{number}"));
+        Ok((gather(page.into_iter().map(|(_, number)| TaskNumber(number))), next, total))
+    }
+}
+
+/// A task as its caller's first message begins it.
+#[must_use]
+pub fn begun_by(message: &Message, random: &mut Random) -> Task {
+    let mut task = Task::new(random.uuid(), message.context_id.clone());
+    let mut own = message.clone();
+    own.task_id = Some(task.id.clone());
+    task.history = Some([own].into());
+    task
+}

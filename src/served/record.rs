@@ -1,0 +1,99 @@
+//! Served tasks in snapshots.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Duty, Push, ServedTask, ServedTasks, TaskNumber};
+use crate::a2a::asked::PushConfig;
+use crate::a2a::{Dialect, Task};
+use crate::json::{Array, Json, Object};
+use crate::snapshot::Record;
+use crate::time::WallTime;
+
+/// A task of a snapshot.
+#[derive(Debug)]
+pub struct Restored {
+    /// which
+    pub number: TaskNumber,
+    /// whether somebody was at work
+    pub busy: bool,
+    /// what was not delivered, for each push configuration
+    pub waiting: Vec<Vec<String>>,
+}
+
+impl ServedTasks {
+    /// How many tasks and works there were, for a snapshot.
+    #[must_use]
+    pub const fn counters(&self) -> (u64, u64) {
+        (self.next, self.next_work)
+    }
+
+    /// Takes up the counters of a snapshot; they never go back.
+    pub fn restore_counters(&mut self, tasks: u64, works: u64) {
+        self.next = self.next.max(tasks);
+        self.next_work = self.next_work.max(works);
+    }
+
+    /// Writes what a later process needs of a task. `waiting` gives what a push configuration has not delivered; without
+    /// `credentials` no place of delivery is kept.
+    #[must_use]
+    pub fn record(&self, number: TaskNumber, task: &ServedTask, waiting: impl Fn(&Push) -> Json, credentials: bool) -> Json {
+        let mut out = Object::new();
+        out.string("kind", "task").integer("number", number.0).string("owner", &task.owner).integer("updated", task.updated.0);
+        out.boolean("busy", task.duty.is_busy()).json("task", &task.task().to_json());
+        match &task.duty {
+            Duty::Echo => out.string("duty", "echo"),
+            Duty::Inbox => out.string("duty", "inbox"),
+            Duty::Function { .. } => out.string("duty", "function"),
+            Duty::Relay { agent, task_id, context_id, .. } => {
+                out.string("duty", "relay").string("agent", agent).optional_string("task_id", task_id.as_deref());
+                out.optional_string("context_id", context_id.as_deref())
+            }
+        };
+        let mut pushes = Array::new();
+        for push in task.pushes.iter().filter(|_| credentials) {
+            let mut entry = Object::new();
+            entry.boolean("is_10", push.is_10).json("config", &push.config.write("", Dialect::JsonRpc10));
+            entry.json("waiting", &waiting(push));
+            pushes.nested(entry);
+        }
+        out.nested("pushes", pushes);
+        out.finish()
+    }
+
+    /// Reads what [`record`](Self::record) wrote. Nobody is at work any more.
+    pub fn restore(&mut self, record: &Record<'_, '_>, limit: u64) {
+        let number = TaskNumber(record.place("number"));
+        let duty = match record.text("duty").as_str() {
+            "echo" => Duty::Echo,
+            "inbox" => Duty::Inbox,
+            "function" => Duty::Function { works: Vec::new() },
+            _ => Duty::Relay {
+                agent: record.text("agent"),
+                call: None,
+                task_id: record.optional("task_id"),
+                context_id: record.optional("context_id"),
+            },
+        };
+        let task = record.value("task").and_then(|raw| Task::read(raw, Dialect::JsonRpc10).ok());
+        let task = record.found(task.map(Some)).unwrap_or_else(|| Task::new(String::new(), None));
+        let mut restored = ServedTask::restored(record.text("owner"), task, duty, limit, WallTime(record.integer("updated")));
+        let mut waiting = Vec::new();
+        for raw in record.list("pushes") {
+            let entry = record.of(Some(raw));
+            let config = entry.value("config").and_then(|raw| PushConfig::read(raw).ok());
+            if let Some(config) = entry.found(config.map(Some)) {
+                restored.pushes.push(Push { config, is_10: entry.boolean("is_10"), call: None });
+            }
+            waiting.push(entry.texts("waiting"));
+        }
+        self.next = self.next.max(number.0 + 1);
+        self.put(number, restored);
+        self.restored.push(Restored { number, busy: record.boolean("busy"), waiting });
+    }
+
+    /// What is to be taken up.
+    pub fn take_restored(&mut self) -> Vec<Restored> {
+        core::mem::take(&mut self.restored)
+    }
+}

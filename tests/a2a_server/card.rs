@@ -1,0 +1,108 @@
+//! The gateway's own card.
+
+use super::caller::{V10, at, get, text, value};
+use super::world::World;
+
+fn card(world: &mut World, fields: &[(&str, &str)]) -> super::world::Response {
+    let request = world.send("GET", "/.well-known/agent-card.json", fields, "");
+    world.done(request)
+}
+
+#[test]
+fn its_form_follows_the_version() {
+    let mut world = World::new(r#"{"name":"gw","a2a":{"responder":"echo","description":"d"}}"#);
+    let pure = card(&mut world, &[V10]);
+    assert_eq!(
+        (pure.status, pure.header("content-type"), pure.header("vary")),
+        (200, Some("application/json"), Some("A2A-Version"))
+    );
+    let value_of = value(&pure.body);
+    assert_eq!((text(&value_of, "name"), text(&value_of, "description")), ("gw".into(), "d".into()));
+    for member in ["url", "protocolVersion", "preferredTransport", "additionalInterfaces", "supportsAuthenticatedExtendedCard"] {
+        assert!(value_of.get(member).is_none(), "{member}");
+    }
+    let interfaces: Vec<_> = at(&value_of, "supportedInterfaces")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (text(one, "url"), text(one, "protocolBinding"), text(one, "protocolVersion")))
+        .collect();
+    let base = "http://localhost:4545/a2a";
+    assert_eq!(
+        interfaces,
+        [(base.into(), "JSONRPC".into(), "1.0".into()), (format!("{base}/rest"), "HTTP+JSON".into(), "1.0".into())]
+    );
+    let hybrid = value(&card(&mut world, &[]).body);
+    assert_eq!((text(&hybrid, "url"), text(&hybrid, "protocolVersion")), (base.into(), "0.3.0".into()));
+    assert_eq!(text(&hybrid, "additionalInterfaces.0.url"), format!("{base}/rest"));
+    assert_eq!(at(&hybrid, "supportedInterfaces").as_array().unwrap().len(), 4);
+    assert_eq!(get(&mut world, "/.well-known/agent.json").body, card(&mut world, &[]).body);
+    assert_eq!(card(&mut world, &[("A2A-Version", "7.0")]).status, 400);
+    let mut world = World::new(r#"{"a2a":{"versions":["1.0"]}}"#);
+    let only = card(&mut world, &[]);
+    assert_eq!((value(&only.body).get("url"), only.header("vary")), (None, None));
+}
+
+#[test]
+fn it_is_kept_while_it_is_the_same() {
+    let mut world = World::new("{}");
+    let tag = card(&mut world, &[]).header("etag").unwrap().to_owned();
+    for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".into()] {
+        let response = card(&mut world, &[("If-None-Match", &known)]);
+        assert_eq!((response.status, response.body.as_str(), response.header("etag")), (304, "", Some(tag.as_str())), "{known}");
+    }
+    assert_eq!(card(&mut world, &[("If-None-Match", &tag), V10]).status, 200, "the other form has another tag");
+}
+
+#[test]
+fn it_is_for_everybody_and_says_what_is_true() {
+    let tokens = r#""auth":{"tokens":[{"token":"alpha-token","principal":"a"}]}"#;
+    let mut world = World::new(&format!(r#"{{"a2a":{{"responder":"echo"}},{tokens}}}"#));
+    let public = value(&card(&mut world, &[]).body);
+    assert_eq!(at(&public, "capabilities.extendedAgentCard").as_bool(), Some(true));
+    assert_eq!(text(&public, "securitySchemes.bearer.httpAuthSecurityScheme.scheme"), "Bearer");
+    assert_eq!(text(&public, "securitySchemes.bearer.type"), "http");
+    assert!(at(&public, "security.0.bearer").is_array());
+    let pure = value(&card(&mut world, &[V10]).body);
+    assert!(at(&pure, "securitySchemes.bearer.type").is_null() && pure.get("security").is_none());
+    assert!(at(&pure, "securityRequirements.0.schemes.bearer.list").is_array());
+    let rest = world.send("GET", "/a2a/rest/extendedAgentCard", &[("Authorization", "Bearer alpha-token")], "");
+    assert_eq!(text(&value(&world.done(rest).body), "skills.0.id"), "echo");
+    let rest = world.send("GET", "/a2a/rest/v1/card", &[("Authorization", "Bearer alpha-token")], "");
+    assert_eq!(text(&value(&world.done(rest).body), "protocolVersion"), "0.3.0");
+    let rest = world.send("GET", "/a2a/rest/extendedAgentCard", &[], "");
+    assert_eq!(world.done(rest).status, 401);
+    let mut world = World::new("{}");
+    let open = value(&card(&mut world, &[]).body);
+    assert_eq!((at(&open, "capabilities.extendedAgentCard").as_bool(), open.get("securitySchemes")), (Some(false), None));
+    assert_eq!(text(&open, "skills.0.id"), "inbox");
+}
+
+#[test]
+fn the_configuration_has_the_last_word() {
+    let config = r#"{"a2a":{"name":"N","url":"https://gw.test/x/","skills":[{"id":"s","name":"S","tags":["t"]}]}}"#;
+    let mut world = World::new(config);
+    let card_value = value(&card(&mut world, &[V10]).body);
+    assert_eq!(
+        (text(&card_value, "name"), text(&card_value, "supportedInterfaces.1.url")),
+        ("N".into(), "https://gw.test/x/rest".into())
+    );
+    assert_eq!((text(&card_value, "skills.0.id"), text(&card_value, "skills.0.description")), ("s".into(), "S".into()));
+    let mut proxied = World::new("{}");
+    let shown = value(&card(&mut proxied, &[V10, ("X-Forwarded-Proto", "https")]).body);
+    assert_eq!(text(&shown, "supportedInterfaces.0.url"), "https://localhost:4545/a2a");
+    let mut off = World::new(r#"{"a2a":{"enabled":false}}"#);
+    assert_eq!(card(&mut off, &[]).status, 404);
+    let request = off.send("POST", "/a2a", &[], "{}");
+    assert_eq!(off.done(request).status, 404);
+}
+
+#[test]
+fn the_gateway_reads_its_own_card() {
+    for fields in [vec![], vec![V10]] {
+        let mut world = World::new(r#"{"a2a":{"responder":"echo"}}"#);
+        let card = narrows::a2a::Card::read(&card(&mut world, &fields).body, 64).unwrap();
+        assert!(card.streaming && !card.offers.is_empty());
+        assert_eq!(card.skills, ["Echo"]);
+    }
+}

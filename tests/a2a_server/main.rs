@@ -1,0 +1,29 @@
+//! The gateway as an agent: tasks served to others over both bindings and in both versions of A2A.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    missing_docs,
+    dead_code,
+    unreachable_pub
+)]
+
+mod access;
+mod bounds;
+mod caller;
+mod card;
+mod functions;
+mod guarantees;
+mod hygiene;
+mod inbox;
+mod push;
+mod relay;
+mod restart;
+mod sends;
+#[path = "../support/storage.rs"]
+mod storage;
+#[path = "../http/world.rs"]
+mod world;

@@ -1,0 +1,115 @@
+//! Served tasks over a restart.
+
+use narrows::config::Config;
+use narrows::gateway::{Gateway, Secrets};
+use narrows::io::{Input, WorkId};
+use narrows::time::Instant;
+
+use super::caller::{at, begin, call, chunk, events, kinds, result, send_params, state, text};
+use super::relay;
+use super::world::{World, genesis};
+
+/// The same gateway in a new process.
+fn restarted(world: &World, config: &str, secrets: Secrets) -> World {
+    let pieces = world.gateway.snapshot(secrets);
+    let config = Config { storage: true, ..Config::from_json(config).unwrap() };
+    let gateway = Gateway::restore(genesis(world.now), config.clone(), &pieces).unwrap();
+    let mut restored = World::with(gateway, config);
+    restored.now = world.now;
+    restored.drain();
+    restored
+}
+
+#[test]
+fn finished_tasks_are_kept_and_those_of_functions_fail() {
+    let config = r#"{"a2a":{"responder":"function"}}"#;
+    let mut world = World::new(config);
+    let (done, done_id) = begin(&mut world, "done");
+    chunk(&mut world, done, "soup", false);
+    state(&mut world, done, "COMPLETED");
+    let (busy, busy_id) = begin(&mut world, "busy");
+    state(&mut world, busy, "WORKING");
+    let (asking, asking_id) = begin(&mut world, "asking");
+    state(&mut world, asking, "INPUT_REQUIRED");
+    world.input(Input::WorkEnd { work: asking });
+    call(&mut world, "SendMessage", &send_params("not begun"));
+    let before = result(&mut world, "GetTask", &format!(r#"{{"id":"{done_id}"}}"#));
+    let mut world = restarted(&world, config, Secrets::Keep);
+    assert_eq!(result(&mut world, "GetTask", &format!(r#"{{"id":"{done_id}"}}"#)), before);
+    let failed = result(&mut world, "GetTask", &format!(r#"{{"id":"{busy_id}"}}"#));
+    assert_eq!(text(&failed, "status.state"), "TASK_STATE_FAILED");
+    assert!(text(&failed, "status.message.parts.0.text").contains("restarted"));
+    assert_eq!(at(&result(&mut world, "ListTasks", "{}"), "totalSize").as_u64(), Some(3), "what was no task yet is gone");
+    // Numbers go on where they were: what the earlier process ordered is late, not unknown.
+    world.input(Input::Update { work: busy, text: r#"{"statusUpdate":{"status":{"state":"TASK_STATE_COMPLETED"}}}"#.into() });
+    call(&mut world, "SendMessage", &format!(r#"{{"message":{}}}"#, super::caller::reply(&asking_id, "blue")));
+    assert_eq!(world.works.last().unwrap().0, WorkId(5));
+}
+
+#[test]
+fn an_inbox_task_waits_for_its_answer() {
+    let config = r#"{"a2a":{}}"#;
+    let mut world = World::new(config);
+    call(&mut world, "SendMessage", &send_params("x"));
+    let mut world = restarted(&world, config, Secrets::Drop);
+    assert_eq!(text(&result(&mut world, "ListTasks", "{}"), "tasks.0.status.state"), "TASK_STATE_SUBMITTED");
+}
+
+#[test]
+fn a_relayed_task_is_taken_up_again() {
+    let config = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
+    let mut world = World::new(config);
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
+    let up = relay::asked(&mut world);
+    up.begin(&mut world);
+    let id = text(&events(&world, stream)[0], "task.id");
+    let mut world = restarted(&world, config, Secrets::Keep);
+    let read = relay::asked(&mut world);
+    assert_eq!(read.method(), "GetTask");
+    let watching = call(&mut world, "SubscribeToTask", &format!(r#"{{"id":"{id}"}}"#));
+    read.answer(&mut world, r#"{"id":"up-1","contextId":"up-c","status":{"state":"TASK_STATE_WORKING"},"artifacts":[{"artifactId":"a","parts":[{"text":"soup"}]}]}"#);
+    let again = relay::asked(&mut world);
+    assert_eq!(again.method(), "SubscribeToTask");
+    again.begin(&mut world);
+    again.state(&mut world, "COMPLETED", "done");
+    again.end(&mut world);
+    // What came while nobody listened is read.
+    let confirm = relay::asked(&mut world);
+    confirm.answer(
+        &mut world,
+        r#"{"id":"up-1","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":[{"artifactId":"a","parts":[{"text":"soup"}]},{"artifactId":"b","parts":[{"text":"bread"}]}]}"#,
+    );
+    assert_eq!(kinds(&world, watching), ["task working", "artifactUpdate", "artifactUpdate", "statusUpdate completed"]);
+}
+
+#[test]
+fn deliveries_go_on() {
+    let config = r#"{"a2a":{"responder":"function"}}"#;
+    let mut world = World::new(config);
+    let (work, id) = begin(&mut world, "x");
+    let push = format!(r#"{{"taskId":"{id}","url":"https://hook.test/","token":"tok-12345"}}"#);
+    result(&mut world, "CreateTaskPushNotificationConfig", &push);
+    state(&mut world, work, "WORKING");
+    state(&mut world, work, "COMPLETED");
+    let pieces = world.gateway.snapshot(Secrets::Drop).concat();
+    assert!(!pieces.contains("tok-12345"), "what a receiver is known by is not handed on");
+    let mut world = restarted(&world, config, Secrets::Keep);
+    let mut delivered = Vec::new();
+    while let Some((exchange, request)) = world.fetches.pop() {
+        delivered.push(request.body.unwrap());
+        world.input(Input::Head { exchange, status: 200, headers: vec![] });
+        world.input(Input::End { exchange });
+    }
+    assert_eq!(delivered.len(), 2, "{delivered:?}");
+    assert!(delivered[0].contains("WORKING") && delivered[1].contains("COMPLETED"));
+}
+
+#[test]
+fn a_snapshot_is_the_same_after_a_restart() {
+    let config = r#"{"a2a":{"responder":"echo"}}"#;
+    let mut world = World::new(config);
+    result(&mut world, "SendMessage", &send_params("x"));
+    let restored = restarted(&world, config, Secrets::Keep);
+    assert_eq!(world.gateway.snapshot(Secrets::Keep), restored.gateway.snapshot(Secrets::Keep));
+    assert!(restored.gateway.poll_timeout().is_none_or(|deadline| deadline.at > Instant::from_ms(restored.now)));
+}
