@@ -19,6 +19,7 @@ use crate::table::{Table, Tracked};
 use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
 
+mod asking;
 mod peers;
 mod posting;
 mod routing;

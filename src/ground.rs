@@ -11,6 +11,7 @@ use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
+use crate::mcp::seal::Seal;
 use crate::time::{Instant, WallTime};
 
 /// Shared by all parts, handed down by mutable reference.
@@ -32,6 +33,8 @@ pub struct Ground {
     wall_offset_ms: i64,
     next_exchange: u64,
     next_call: u64,
+    /// what an earlier process signed with
+    seal: Option<Seal>,
 }
 
 impl Ground {
@@ -50,7 +53,19 @@ impl Ground {
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,
+            seal: None,
         }
+    }
+
+    /// Signs what clients bring back.
+    #[must_use]
+    pub fn seal(&self) -> Seal {
+        self.seal.clone().unwrap_or_else(|| Seal::new(self.random.key()))
+    }
+
+    /// Goes on with the seal of a snapshot.
+    pub fn restore_seal(&mut self, seal: Seal) {
+        self.seal = Some(seal);
     }
 
     /// The wall-clock time of the current input.

@@ -25,7 +25,14 @@ mod view_caller_card;
 pub(crate) use list_agents::entry as agent_entry;
 
 /// Every tool, sorted by name.
-pub const TOOLS: [&Tool; 17] = [
+#[cfg(not(any(test, narrows_fixtures)))]
+pub const TOOLS: &[&Tool] = &OWN;
+/// Every tool, and those of the conformance suite.
+#[cfg(any(test, narrows_fixtures))]
+pub const TOOLS: &[&Tool] = crate::fixtures::TOOLS;
+
+/// The gateway's own, sorted by name.
+pub(crate) const OWN: [&Tool; 17] = [
     &broadcast_message::TOOL,
     &cancel_task::TOOL,
     &check_inbox::TOOL,
@@ -47,7 +54,7 @@ pub const TOOLS: [&Tool; 17] = [
 
 /// The tools that a configuration offers.
 pub fn offered(config: &Config) -> impl Iterator<Item = &'static Tool> {
-    TOOLS.into_iter().filter(|tool| {
+    TOOLS.iter().copied().filter(|tool| {
         let listed = config.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name));
         listed && (config.history.depth > 0 || !matches!(tool.name, "get_history" | "clear_history"))
     })
@@ -60,7 +67,7 @@ mod tests {
 
     #[test]
     fn tools_are_sorted_and_their_schemas_are_compact_json_objects() {
-        assert!(TOOLS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        assert!(OWN.windows(2).all(|pair| pair[0].name < pair[1].name));
         for tool in TOOLS {
             for schema in [tool.input, tool.output] {
                 let parsed = Json::parse(schema, 32).unwrap();
