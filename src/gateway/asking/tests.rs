@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::gateway::{Gateway, Genesis, Secrets};
 use crate::io::{Input, Output, PeerId, RequestId};
 use crate::json;
+use crate::table::Table;
 use crate::time::{Instant, WallTime};
 
 const ALL: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
@@ -15,6 +16,8 @@ const ALL: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 struct Host {
     gateway: Gateway,
     now: u64,
+    /// the pieces of every record that is to be kept, by its key
+    saved: Table<String, Vec<String>>,
 }
 
 fn genesis(seed: u8) -> Genesis {
@@ -28,7 +31,8 @@ fn call(name: &str) -> String {
 
 impl Host {
     fn new(config: &str) -> Self {
-        Self { gateway: Gateway::new(genesis(7), Config::from_json(config).unwrap()), now: 0 }
+        let gateway = Gateway::new(genesis(7), Config::from_json(config).unwrap());
+        Self { gateway, now: 0, saved: Table::new() }
     }
 
     /// A host with a session of peer 1 that may be asked for these.
@@ -41,13 +45,19 @@ impl Host {
     /// What is said to peers, or in responses.
     fn input(&mut self, input: Input) -> Vec<String> {
         self.gateway.handle_input(Instant::from_ms(self.now), input).unwrap();
-        let said = |output| match output {
-            Output::Message { text, .. } | Output::ResponseBody { text, .. } => Some(text),
-            Output::ResponseHead { status, .. } => Some(status.to_string()),
-            Output::ResponseEnd { .. } => Some("end".to_string()),
-            Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => None,
-        };
-        core::iter::from_fn(|| self.gateway.poll_output()).filter_map(said).collect()
+        let mut said = Vec::new();
+        while let Some(output) = self.gateway.poll_output() {
+            match output {
+                Output::Message { text, .. } | Output::ResponseBody { text, .. } => said.push(text),
+                Output::ResponseHead { status, .. } => said.push(status.to_string()),
+                Output::ResponseEnd { .. } => said.push("end".to_string()),
+                Output::Save(save) => {
+                    self.saved.insert(save.key.clone(), save.pieces());
+                }
+                Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
+            }
+        }
+        said
     }
 
     fn open(&mut self, peer: u64, scope: &str, capabilities: &str) {
@@ -308,7 +318,7 @@ fn what_waits_for_its_client_survives_a_snapshot() {
     let state = member(&host.modern(ALL, "tools/call", &call("test_streaming_elicitation")), &["result", "requestState"]);
     let pieces = host.gateway.snapshot(Secrets::Keep);
     let restored = Gateway::restore(genesis(8), Config::default(), &pieces).unwrap();
-    let mut host = Host { gateway: restored, now: 3 };
+    let mut host = Host { gateway: restored, now: 3, saved: Table::new() };
     assert!(host.gateway.poll_output().is_none(), "nothing is answered in its place");
     assert_eq!(host.answer(1, &asked[0], ACCEPTED), [""; 0]);
     assert_eq!(host.answer(1, &asked[1], WRITTEN), [""; 0], "answered before");
@@ -407,4 +417,18 @@ fn a_gateway_that_stops_withdraws_its_questions() {
     let said = host.input(Input::Stop);
     assert!(said[0].contains("notifications/cancelled") && said[0].contains(&id), "{said:?}");
     assert!(said[1].contains(r#""code":"canceled""#) && said[2] == "end", "{said:?}");
+}
+
+#[test]
+fn what_waits_for_its_client_survives_in_a_storage() {
+    let mut host = Host::new(r#"{"storage":true}"#);
+    host.open(1, "one", ALL);
+    let asked = ids(&host.call(1, 5, &call("test_input_required_result_multiple_inputs")));
+    host.answer(1, &asked[1], WRITTEN);
+    let pieces: Vec<String> = host.saved.values().flatten().cloned().collect();
+    let restored = Gateway::restore(genesis(8), Config::default(), &pieces).unwrap();
+    let mut host = Host { gateway: restored, now: 3, saved: Table::new() };
+    assert_eq!(host.answer(1, &asked[1], WRITTEN), [""; 0], "answered before");
+    host.answer(1, &asked[0], ACCEPTED);
+    assert!(host.answer(1, &asked[2], ROOTS)[0].contains("Hello Ada file:///a"));
 }
