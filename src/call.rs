@@ -12,11 +12,14 @@ use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
 use crate::list::gather;
+use crate::mcp::asks::{Answers, Capabilities};
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::subject::ASKS;
 use crate::scope::Scope;
 use crate::served::ServedTasks;
 
+pub mod asking;
 pub mod broadcast;
 pub mod card;
 pub mod connect;
@@ -52,10 +55,23 @@ pub struct Caller {
     pub era: Era,
     /// the token of its progress notifications
     pub progress_token: Option<Json>,
-    /// how many progress notifications there were
-    pub progress: u64,
+    /// how far its last progress notification was
+    pub progress: Option<u64>,
     /// the least level of its log messages
     pub log_level: Option<Level>,
+    /// what it may be asked
+    pub capabilities: Capabilities,
+    /// how many questions it was asked
+    pub asked: u64,
+}
+
+impl Caller {
+    /// A caller who is told nothing but the answer.
+    #[must_use]
+    pub const fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
+        let capabilities = Capabilities::none();
+        Self { call, peer, request, era, progress_token: None, progress: None, log_level: None, capabilities, asked: 0 }
+    }
 }
 
 /// What a call works with.
@@ -73,6 +89,8 @@ pub struct Run<'g> {
     pub scope_name: &'g str,
     /// who asked
     pub caller: &'g mut Caller,
+    /// what the caller answered to the questions that the call was started with before
+    pub answers: Answers,
     /// an alias whose calls end because it was disconnected
     pub disconnected: Option<String>,
     /// work that goes on by itself
@@ -82,14 +100,15 @@ pub struct Run<'g> {
 impl<'g> Run<'g> {
     /// What a call works with, before it did anything.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         ground: &'g mut Ground,
         (scope_name, scope): (&'g str, &'g mut Scope),
         exchanges: &'g mut Exchanges,
         served: &'g mut ServedTasks,
         caller: &'g mut Caller,
     ) -> Self {
-        Self { ground, scope, exchanges, served, scope_name, caller, disconnected: None, dispatched: Vec::new() }
+        let (answers, disconnected, dispatched) = (Answers::none(), None, Vec::new());
+        Self { ground, scope, exchanges, served, scope_name, caller, answers, disconnected, dispatched }
     }
 
     /// Tells the caller how far the call is, where it asked for that.
@@ -99,10 +118,17 @@ impl<'g> Run<'g> {
 
     /// The same with the number of steps, where that is known.
     pub fn progress_of(&mut self, message: &str, total: Option<u64>) {
+        self.progress_at(self.caller.progress.map_or(1, |before| before.saturating_add(1)), message, total);
+    }
+
+    /// The same at a step of its own. A step that is not above the one before is not told (MCP, progress).
+    pub fn progress_at(&mut self, progress: u64, message: &str, total: Option<u64>) {
         let Some(token) = self.caller.progress_token.clone() else { return };
-        self.caller.progress += 1;
+        if self.caller.progress.replace(progress).is_some_and(|before| before >= progress) {
+            return;
+        }
         let mut params = Object::new();
-        params.json("progressToken", &token).integer("progress", self.caller.progress);
+        params.json("progressToken", &token).integer("progress", progress);
         if let Some(total) = total {
             params.integer("total", total);
         }
@@ -122,7 +148,7 @@ impl<'g> Run<'g> {
         self.say(jsonrpc::notification("notifications/message", &params.finish()));
     }
 
-    fn say(&mut self, message: Json) {
+    pub(crate) fn say(&mut self, message: Json) {
         self.ground.say(self.caller.peer, Some(&self.caller.request), false, None, message);
     }
 
@@ -181,6 +207,8 @@ pub enum Work {
     Directory(directory::AskDirectory),
     /// delivering changes of a served task
     Push(push::Delivery),
+    /// waiting for what the client answers
+    Asking(asking::Asking),
 }
 
 impl Work {
@@ -195,6 +223,7 @@ impl Work {
             Self::Ping(work) => work.report(run, exchange, report),
             Self::Directory(work) => work.report(run, exchange, report),
             Self::Push(work) => work.report(run, exchange, report),
+            Self::Asking(_) => None,
         }
     }
 
@@ -209,6 +238,8 @@ impl Work {
             Self::Ping(work) => work.due(run),
             Self::Directory(work) => work.due(run),
             Self::Push(work) => work.due(run),
+            Self::Asking(work) if ASKS => work.due(run),
+            Self::Asking(_) => None,
         }
     }
 
@@ -224,6 +255,7 @@ impl Work {
             Self::Ping(work) => Some(work.deadline()),
             Self::Directory(work) => Some(work.deadline()),
             Self::Push(work) => work.deadline(),
+            Self::Asking(work) => Some(work.deadline()),
         }
     }
 
@@ -238,6 +270,8 @@ impl Work {
             Self::Ping(work) => work.stop(run),
             Self::Directory(work) => work.stop(run),
             Self::Push(work) => work.stop(run),
+            // A caller who cancelled or left is asked nothing more, and knows it.
+            Self::Asking(_) => {}
         }
     }
 
@@ -251,19 +285,30 @@ impl Work {
             Self::Task(work) => work.target(),
             Self::Ping(work) => work.target(),
             Self::Broadcast(work) => return gather(work.running().map(String::from)),
-            Self::Directory(_) | Self::Push(_) => return Vec::new(),
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) => return Vec::new(),
         };
         gather(target.alias.iter().map(|(alias, _)| alias.clone()))
     }
 
+    /// Tells the caller which questions need no answer any more, where it was asked any.
+    pub fn withdraw(&mut self, run: &mut Run<'_>) {
+        if let Self::Asking(work) = self
+            && ASKS
+        {
+            work.withdraw(run);
+        }
+    }
+
     /// Ends what it does because its agent or the gateway goes, with what was received.
     pub fn interrupted(&mut self, run: &mut Run<'_>, why: &str) -> Ended {
+        self.withdraw(run);
         self.stop(run, false);
         let error = ToolError::new(Code::Canceled, format!("{why} while this call was running"));
         Err(match self {
             Self::Send(work) => work.with_received(error),
             Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
-            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => error,
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => error,
+            Self::Push(_) | Self::Asking(_) => error,
         })
     }
 
@@ -279,7 +324,8 @@ impl Work {
     #[must_use]
     pub fn task_id(&self) -> Option<String> {
         match self {
-            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => None,
+            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => None,
+            Self::Push(_) | Self::Asking(_) => None,
             Self::Send(work) => work.task_id(),
             Self::Task(work) => Some(String::from(work.task_id())),
         }
@@ -295,8 +341,8 @@ pub struct Call {
     pub sink: Sink,
     /// the scope of its peer
     pub scope: String,
-    /// the tool
-    pub tool: &'static crate::mcp::tool::Tool,
+    /// what is run
+    pub subject: crate::mcp::subject::Subject,
     /// what is being done
     pub work: alloc::boxed::Box<Work>,
     /// when it began

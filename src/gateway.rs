@@ -21,6 +21,7 @@ use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
 
 mod agent;
+mod asking;
 mod card;
 mod delivering;
 mod granting;

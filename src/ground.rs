@@ -12,6 +12,7 @@ use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
+use crate::mcp::seal::Seal;
 use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
 
@@ -36,6 +37,8 @@ pub struct Ground {
     wall_offset_ms: i64,
     next_exchange: u64,
     next_call: u64,
+    /// what an earlier process signed with
+    seal: Option<Seal>,
 }
 
 impl Ground {
@@ -55,7 +58,19 @@ impl Ground {
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,
+            seal: None,
         }
+    }
+
+    /// Signs what clients bring back.
+    #[must_use]
+    pub fn seal(&self) -> Seal {
+        self.seal.clone().unwrap_or_else(|| Seal::new(self.random.key()))
+    }
+
+    /// Goes on with the seal of a snapshot.
+    pub fn restore_seal(&mut self, seal: Seal) {
+        self.seal = Some(seal);
     }
 
     /// The wall-clock time of the current input.

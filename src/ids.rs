@@ -17,6 +17,16 @@ impl Random {
         Self(ChaCha8Rng::from_seed(seed))
     }
 
+    /// A key for what only this gateway may sign: another stream of the same seed, of which no number is ever told.
+    #[must_use]
+    pub fn key(&self) -> [u8; 64] {
+        let (mut other, mut key) = (self.0.clone(), [0; 64]);
+        other.set_stream(1);
+        other.set_word_pos(0);
+        other.fill_bytes(&mut key);
+        key
+    }
+
     /// A random UUID (RFC 9562, version 4).
     pub fn uuid(&mut self) -> String {
         let (high, low) = (self.0.next_u64(), self.0.next_u64());
@@ -40,6 +50,16 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_follows_the_seed_alone() {
+        let (mut random, key) = (Random::new([7; 32]), Random::new([7; 32]).key());
+        random.uuid();
+        assert_eq!(random.key(), key);
+        assert_ne!(Random::new([8; 32]).key(), key);
+        let mut told = Random::new([7; 32]);
+        assert!((0..1000).all(|_| !key.as_chunks().0.contains(&told.0.next_u64().to_le_bytes())));
+    }
 
     #[test]
     fn uuids_are_version_4_and_follow_the_seed() {

@@ -60,7 +60,12 @@ pub enum Incoming<'a> {
         params: Option<Raw<'a>>,
     },
     /// An answer to a request of ours.
-    Response,
+    Response {
+        /// the id of the request; none where it is neither a string nor a number
+        id: Option<Id>,
+        /// what was answered
+        outcome: Outcome<'a>,
+    },
     /// Several messages in one array.
     Batch(Vec<Raw<'a>>),
     /// A message that cannot be taken but must be answered.
@@ -74,6 +79,15 @@ pub enum Incoming<'a> {
     },
     /// Nothing that could be answered: a log line that went astray, a bare number.
     Noise,
+}
+
+/// What a request of ours was answered with.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    /// a result
+    Result(Raw<'a>),
+    /// an error
+    Error(Raw<'a>),
 }
 
 /// Takes a message apart.
@@ -108,10 +122,11 @@ pub fn read_raw(raw: Raw<'_>) -> Incoming<'_> {
     let Some(members) = json::members(raw) else { return Incoming::Noise };
     let id = members.get_any("id");
     let method = members.string("method");
-    if method.is_none() && (members.has("result") || members.has("error")) {
-        return Incoming::Response;
-    }
     let readable = id.and_then(Id::read);
+    let error = members.get_any("error").map(Outcome::Error);
+    if let Some(outcome) = members.get_any("result").map(Outcome::Result).or(error).filter(|_| method.is_none()) {
+        return Incoming::Response { id: readable, outcome };
+    }
     if members.string("jsonrpc").as_deref() != Some("2.0") {
         if id.is_none() {
             return Incoming::Noise;
@@ -167,6 +182,14 @@ fn id_literal(value: &str) -> Option<Id> {
     json::parse(value.get(..end)?, 0).ok().and_then(Id::read)
 }
 
+/// The text of a request of ours.
+#[must_use]
+pub fn request(id: &str, method: &str, params: &Json) -> Json {
+    let mut out = Object::new();
+    out.string("jsonrpc", "2.0").string("id", id).string("method", method).json("params", params);
+    out.finish()
+}
+
 /// The text of a result.
 #[must_use]
 pub fn result(id: &Id, result: &Json) -> Json {
@@ -210,7 +233,13 @@ mod tests {
                 format!("request {} {method} {}", id.0.as_str(), params.map_or("-", Raw::get))
             }
             Incoming::Notification { method, .. } => format!("notification {method}"),
-            Incoming::Response => "response".to_string(),
+            Incoming::Response { id, outcome } => {
+                let id = id.map_or("null".to_string(), |id| id.0.as_str().to_string());
+                match outcome {
+                    Outcome::Result(raw) => format!("response {id} {raw}"),
+                    Outcome::Error(raw) => format!("response {id} error {raw}"),
+                }
+            }
             Incoming::Batch(list) => format!("batch {}", list.len()),
             Incoming::Invalid { id, code, .. } => {
                 format!("invalid {} {code}", id.map_or("null".to_string(), |id| id.0.as_str().to_string()))
@@ -231,8 +260,9 @@ mod tests {
     fn messages_are_told_apart() {
         for (text, want) in [
             (r#"{"jsonrpc":"2.0","method":"x","params":null}"#, "notification x"),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "response"),
-            (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, "response"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "response 1 {}"),
+            (r#"{"jsonrpc":"2.0","id":"a","result":null}"#, "response \"a\" null"),
+            (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, "response null error {}"),
             (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, "invalid null -32600"),
             (r#"{"jsonrpc":"2.0","id":true,"method":"x"}"#, "invalid null -32600"),
             (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "invalid 1 -32600"),

@@ -80,6 +80,8 @@ pub mod caller;
 pub mod config;
 pub mod contexts;
 pub mod exchange;
+#[cfg(any(test, narrows_fixtures))]
+mod fixtures;
 pub mod gateway;
 pub mod ground;
 pub mod health;

@@ -28,7 +28,14 @@ pub(crate) use list_agents::entry as agent_entry;
 pub(crate) use send_message::{TOOL as SEND_MESSAGE, take_token};
 
 /// Every tool, sorted by name.
-pub const TOOLS: [&Tool; 19] = [
+#[cfg(not(any(test, narrows_fixtures)))]
+pub const TOOLS: &[&Tool] = &OWN;
+/// Every tool, and those of the conformance suite.
+#[cfg(any(test, narrows_fixtures))]
+pub const TOOLS: &[&Tool] = crate::fixtures::TOOLS;
+
+/// The gateway's own, sorted by name.
+pub(crate) const OWN: [&Tool; 19] = [
     &broadcast_message::TOOL,
     &cancel_task::TOOL,
     &check_inbox::TOOL,
@@ -52,7 +59,7 @@ pub const TOOLS: [&Tool; 19] = [
 
 /// The tools that a configuration offers.
 pub fn offered(config: &Config) -> impl Iterator<Item = &'static Tool> {
-    TOOLS.into_iter().filter(|tool| {
+    TOOLS.iter().copied().filter(|tool| {
         let listed = config.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name));
         let useful = match tool.name {
             "get_history" | "clear_history" => config.history.depth > 0,
@@ -70,7 +77,7 @@ mod tests {
 
     #[test]
     fn tools_are_sorted_and_their_schemas_are_compact_json_objects() {
-        assert!(TOOLS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        assert!(OWN.windows(2).all(|pair| pair[0].name < pair[1].name));
         for tool in TOOLS {
             for schema in [tool.input, tool.output] {
                 let parsed = Json::parse(schema, 32).unwrap();

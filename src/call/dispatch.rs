@@ -92,6 +92,7 @@ impl Run<'_> {
                 self.dispatched.push(Dispatch { call, sink: Sink::Inbox(ticket.clone()), work });
             }
             Started::Done(result) => deposit(self.scope, &ticket, Ok(result), self.ground.wall()),
+            Started::Asks(_) => return Err(ToolError::new(Code::Unsupported, "this asks its caller, who must wait for it")),
         }
         Ok(ticket.call_id)
     }

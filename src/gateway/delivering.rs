@@ -99,7 +99,8 @@ impl Gateway {
                     | Work::Task(_)
                     | Work::Broadcast(_)
                     | Work::Ping(_)
-                    | Work::Directory(_) => None,
+                    | Work::Directory(_)
+                    | Work::Asking(_) => None,
                 });
                 continue;
             }

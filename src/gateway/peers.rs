@@ -6,14 +6,11 @@ use alloc::string::String;
 use super::Gateway;
 use crate::call::{CallId, Caller};
 use crate::io::{Level, Misuse, PeerId};
-use crate::json::{self, Members, Object, Raw};
+use crate::json::{self, Object, Raw};
 use crate::jsonrpc::{self, INVALID_REQUEST, Id, Incoming};
-use crate::mcp::arguments::Arguments;
-use crate::mcp::era::{Envelope, Era};
 use crate::mcp::outcome::{Code, ToolError};
-use crate::mcp::server::{self, Answer};
+use crate::mcp::server::{self, Answer, Wanted};
 use crate::mcp::session::Session;
-use crate::mcp::tool::Tool;
 use crate::redact::Secrets;
 use crate::scope::Scope;
 
@@ -80,7 +77,7 @@ impl Gateway {
         self.ground.say(peer, Some(id), true, None, jsonrpc::result(id, &result));
     }
 
-    fn say_error(&mut self, peer: PeerId, id: Option<&Id>, code: i64, message: &str, data: Option<json::Json>) {
+    pub(super) fn say_error(&mut self, peer: PeerId, id: Option<&Id>, code: i64, message: &str, data: Option<json::Json>) {
         let (message, data) = match self.secrets(peer) {
             Some(secrets) => (secrets.redact(message.into()), data.map(|data| secrets.redact_json(data))),
             None => (String::from(message), data),
@@ -107,6 +104,7 @@ impl Gateway {
         let limit = self.ground.config.limits.message_bytes;
         let message = format!("the message has {bytes} bytes; message_bytes allows {limit}");
         match jsonrpc::id_from_start(start) {
+            Some(id) if self.response_too_long(peer, &id) => {}
             Some(id) => self.say_error(peer, Some(&id), INVALID_REQUEST, &message, None),
             None => self.noise(peer, &message),
         }
@@ -114,7 +112,7 @@ impl Gateway {
     }
 
     /// A message that nobody can be answered about.
-    fn noise(&mut self, peer: PeerId, why: &str) {
+    pub(super) fn noise(&mut self, peer: PeerId, why: &str) {
         let mut fields = Object::new();
         fields.integer("peer", peer.0).string("why", why);
         self.ground.notice(Level::Warning, "message_ignored", fields);
@@ -124,8 +122,7 @@ impl Gateway {
         match incoming {
             Incoming::Request { id, method, params } => self.request(peer, &id, &method, params),
             Incoming::Notification { method, params } => self.notification(peer, &method, params),
-            // Nothing is ever asked of a peer, so no response is awaited.
-            Incoming::Response => self.noise(peer, "a response to no request"),
+            Incoming::Response { id, outcome } => self.response(peer, id.as_ref(), outcome),
             Incoming::Batch(elements) if top && !elements.is_empty() && self.takes_batches(peer) => {
                 for element in elements {
                     self.incoming(peer, jsonrpc::read_raw(element), false);
@@ -164,7 +161,7 @@ impl Gateway {
                 let message = jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement);
                 self.ground.say(peer, Some(id), false, None, message);
             }
-            Ok(Answer::Call { tool, arguments, envelope }) => self.call(peer, id, tool, arguments, envelope),
+            Ok(Answer::Call(wanted)) => self.call(peer, id, wanted),
             Err(error) => self.say_error(peer, Some(id), error.code, &error.message, error.data),
         }
     }
@@ -182,29 +179,21 @@ impl Gateway {
         }
     }
 
-    fn call(&mut self, peer: PeerId, id: &Id, tool: &'static Tool, arguments: Members<'_>, envelope: Envelope) {
+    fn call(&mut self, peer: PeerId, id: &Id, wanted: Wanted<'_>) {
         let Some(session) = self.peers.get(&peer) else { return };
-        let log_level = match envelope.era {
-            Era::Legacy => session.log_level,
-            Era::Modern => envelope.log_level,
-        };
+        let Wanted { subject, arguments, envelope, answers } = wanted;
         let limit = self.ground.config.limits.calls_per_peer;
         let busy = session.running() >= limit;
-        let caller = Caller {
-            call: CallId(self.ground.call_number()),
-            peer,
-            request: id.clone(),
-            era: envelope.era,
-            progress_token: envelope.progress_token,
-            progress: 0,
-            log_level,
-        };
+        let mut caller = Caller::new(CallId(self.ground.call_number()), peer, id.clone(), envelope.era);
+        caller.progress_token = envelope.progress_token;
+        caller.log_level = envelope.log_level;
+        caller.capabilities = envelope.capabilities;
         if busy {
             let message = format!("{limit} calls are running, as many as calls_per_peer allows: wait for one to end");
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
-            return self.answer(&caller, tool, Err(error), self.ground.now);
+            return self.answer(&caller, subject, Err(error), self.ground.now);
         }
-        self.begin(caller, tool, Arguments::new(arguments));
+        self.begin(caller, subject, arguments, answers, self.ground.now);
     }
 
     pub(super) fn notification(&mut self, peer: PeerId, method: &str, params: Option<Raw<'_>>) {

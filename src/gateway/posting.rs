@@ -27,8 +27,13 @@ impl Gateway {
         match jsonrpc::read(&text, depth) {
             Rpc::Request { id, method, params } => self.post_request(request, headers, (id, method, params)),
             Rpc::Notification { method, params } => self.post_notification(request, headers, &method, params),
-            Rpc::Response => match self.sender(request, headers, None) {
-                Ok(_) => self.accepted(request),
+            Rpc::Response { id, outcome } => match self.sender(request, headers, None) {
+                Ok(peer) => {
+                    self.accepted(request);
+                    if let Some(peer) = peer {
+                        self.response(peer, id.as_ref(), outcome);
+                    }
+                }
                 Err(refusal) => self.refuse(request, refusal),
             },
             Rpc::Batch(elements) => self.post_batch(request, headers, &elements),
@@ -132,7 +137,7 @@ impl Gateway {
             match jsonrpc::read_raw(*element) {
                 Rpc::Request { id, method, params } => calls.push((id, method, params)),
                 Rpc::Notification { method, params } => self.notification(peer, &method, params),
-                Rpc::Response => {}
+                Rpc::Response { id, outcome } => self.response(peer, id.as_ref(), outcome),
                 Rpc::Invalid { id, code, message } => fault(id.as_ref(), code, message),
                 Rpc::Batch(_) | Rpc::Noise => fault(None, INVALID_REQUEST, "an element of the batch is no JSON-RPC message"),
             }

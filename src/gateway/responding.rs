@@ -18,6 +18,7 @@ use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::ToolError;
+use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
 use crate::served::{Duty, Restored, ServedTask, TaskNumber};
 use crate::tools::{SEND_MESSAGE, take_token};
@@ -148,7 +149,7 @@ impl Gateway {
             let target = Target::resolve(run.scope, agent)?;
             match TaskCall::start(run, target, task_id, Wish::Cancel)? {
                 Started::Running(work) => Ok(Some((Sink::Nobody, work))),
-                Started::Done(_) => Ok(None),
+                Started::Done(_) | Started::Asks(_) => Ok(None),
             }
         });
     }
@@ -161,13 +162,12 @@ impl Gateway {
     ) -> Result<Option<CallId>, ToolError> {
         let scope_name = scope_of(owner, None);
         let call = CallId(self.ground.call_number());
-        let (request, era) = (Id::none(), Era::Legacy);
-        let mut caller = Caller { call, peer: NOBODY, request, era, progress_token: None, progress: 0, log_level: None };
+        let mut caller = Caller::new(call, NOBODY, Id::none(), Era::Legacy);
         let scope = (scope_name.as_str(), self.scopes.get_or_default(scope_name.as_str()));
         let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
         let started = start(&mut run);
         Ok(started?.map(|(sink, work)| {
-            self.take_up(&scope_name, &caller, &SEND_MESSAGE, alloc::vec![Dispatch { call, sink, work }]);
+            self.take_up(&scope_name, &caller, Subject::Tool(&SEND_MESSAGE), alloc::vec![Dispatch { call, sink, work }]);
             call
         }))
     }

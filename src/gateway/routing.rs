@@ -8,35 +8,49 @@ use super::Gateway;
 use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::{Call, CallId, Caller, Ended, Run, Work};
 use crate::io::{Deadline, Level, PeerId};
-use crate::json::Object;
+use crate::json::{Object, Raw};
 use crate::jsonrpc::Id;
-use crate::mcp::arguments::Arguments;
+use crate::mcp::asks::Answers;
 use crate::mcp::era::{self, Era};
-use crate::mcp::tool::{Started, Tool};
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::subject::{ASKS, Subject};
+use crate::mcp::tool::Started;
 use crate::time::Instant;
 use crate::tools::connect_agent;
 
 impl Gateway {
-    /// Runs a tool, or starts its work.
-    pub(super) fn begin(&mut self, mut caller: Caller, tool: &'static Tool, arguments: Arguments<'_>) {
+    /// Runs a tool or prompt, or starts its work; once more where it knows now what it asked.
+    pub(super) fn begin(
+        &mut self,
+        mut caller: Caller,
+        subject: Subject,
+        arguments: Option<Raw<'_>>,
+        answers: Answers,
+        started: Instant,
+    ) {
         let Some(session) = self.peers.get(&caller.peer) else { return };
         let scope_name = session.scope.clone();
-        let started = self.ground.now;
         let scope = (scope_name.as_str(), self.scopes.get_or_default(&scope_name));
         let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
-        let outcome = (tool.start)(&mut run, arguments);
+        run.answers = answers;
+        let outcome = subject.start(&mut run, arguments);
         let Run { disconnected, dispatched, .. } = run;
-        self.take_up(&scope_name, &caller, tool, dispatched);
+        self.take_up(&scope_name, &caller, subject, dispatched);
         match outcome {
             Ok(Started::Running(work)) => {
                 if let Some(session) = self.peers.get_mut(&caller.peer) {
                     session.begin(&caller.request, caller.call);
                 }
-                let call = Call { caller, sink: Sink::Peer, scope: scope_name.clone(), tool, work, started, timer: None };
+                let call = Call { caller, sink: Sink::Peer, scope: scope_name.clone(), subject, work, started, timer: None };
                 self.enter(Box::new(call));
             }
-            Ok(Started::Done(result)) => self.answer(&caller, tool, Ok(result), started),
-            Err(error) => self.answer(&caller, tool, Err(error), started),
+            Ok(Started::Done(result)) => self.answer(&caller, subject, Ok(result), started),
+            Ok(Started::Asks(asks)) if ASKS => self.ask(caller, subject, arguments, asks, started),
+            Ok(Started::Asks(_)) => {
+                let error = ToolError::new(Code::Internal, "this asks without having said that it may");
+                self.answer(&caller, subject, Err(error), started);
+            }
+            Err(error) => self.answer(&caller, subject, Err(error), started),
         }
         if let Some(alias) = disconnected {
             self.end_calls_to(&scope_name, &alias);
@@ -46,36 +60,28 @@ impl Gateway {
     /// Connects the configured agents in a new scope; their cards come when they come.
     pub(super) fn connect_external_agents(&mut self, peer: PeerId, scope: &str) {
         for agent in self.ground.config.external_agents.clone() {
-            let mut caller = Caller {
-                call: CallId(self.ground.call_number()),
-                peer,
-                request: Id::none(),
-                era: Era::Legacy,
-                progress_token: None,
-                progress: 0,
-                log_level: None,
-            };
+            let mut caller = Caller::new(CallId(self.ground.call_number()), peer, Id::none(), Era::Legacy);
             let call = caller.call;
             let named = (scope, self.scopes.get_or_default(scope));
             let mut run = Run::new(&mut self.ground, named, &mut self.exchanges, &mut self.served, &mut caller);
             if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, &agent) {
                 let dispatch = Dispatch { call, sink: Sink::Nobody, work };
-                self.take_up(scope, &caller, &connect_agent::TOOL, alloc::vec![dispatch]);
+                self.take_up(scope, &caller, Subject::Tool(&connect_agent::TOOL), alloc::vec![dispatch]);
             }
         }
     }
 
     /// Takes up work that goes on by itself.
-    pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, tool: &'static Tool, dispatched: Vec<Dispatch>) {
+    pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, subject: Subject, dispatched: Vec<Dispatch>) {
         for Dispatch { call, sink, work } in dispatched {
             let caller = Caller { call, progress_token: None, log_level: None, ..caller.clone() };
             let started = self.ground.now;
-            self.enter(Box::new(Call { caller, sink, scope: scope.into(), tool, work, started, timer: None }));
+            self.enter(Box::new(Call { caller, sink, scope: scope.into(), subject, work, started, timer: None }));
         }
     }
 
     /// Puts a new call into the books.
-    fn enter(&mut self, call: Box<Call>) {
+    pub(super) fn enter(&mut self, call: Box<Call>) {
         if let Some(scope) = self.scopes.get_mut(call.scope.as_str()) {
             for alias in call.work.aliases() {
                 scope.begin(&alias, call.caller.call);
@@ -96,13 +102,13 @@ impl Gateway {
     }
 
     /// Notes that what is to be kept of a call may be another.
-    fn touch(&mut self, call: CallId) {
+    pub(super) fn touch(&mut self, call: CallId) {
         if self.ground.config.storage {
             self.touched_calls.insert(call, ());
         }
     }
 
-    fn remove(&mut self, id: CallId) -> Option<Box<Call>> {
+    pub(super) fn remove(&mut self, id: CallId) -> Option<Box<Call>> {
         let mut call = self.calls.remove(&id)?;
         self.touch(id);
         self.set_timer(&mut call, None);
@@ -150,7 +156,7 @@ impl Gateway {
     /// Hands an outcome to whom it belongs.
     fn end(&mut self, call: &Call, ended: Ended) {
         match &call.sink {
-            Sink::Peer => self.answer(&call.caller, call.tool, ended, call.started),
+            Sink::Peer => self.answer(&call.caller, call.subject, ended, call.started),
             Sink::Inbox(ticket) => {
                 let at = self.ground.wall();
                 dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), ticket, ended, at);
@@ -168,7 +174,7 @@ impl Gateway {
     }
 
     /// Takes a call out of the books of its peer and its scope.
-    fn forget(&mut self, call: &Call, aliases: &[String]) {
+    pub(super) fn forget(&mut self, call: &Call, aliases: &[String]) {
         if let Some(session) = self.peers.get_mut(&call.caller.peer).filter(|_| call.sink == Sink::Peer) {
             session.end(&call.caller.request);
         }
@@ -197,18 +203,23 @@ impl Gateway {
     }
 
     /// The one answer of a call.
-    pub(crate) fn answer(&mut self, caller: &Caller, tool: &Tool, ended: Ended, started: Instant) {
+    pub(crate) fn answer(&mut self, caller: &Caller, subject: Subject, ended: Ended, started: Instant) {
         let mut fields = Object::new();
-        fields.string("tool", tool.name).integer("ms", self.ground.now.since(started));
-        let (level, result) = match ended {
-            Ok(result) => (Level::Info, result),
+        fields.string(subject.kind(), subject.name()).integer("ms", self.ground.now.since(started));
+        let (level, answered) = match ended {
+            Ok(result) => (Level::Info, Ok(subject.result(&result))),
             Err(error) => {
                 fields.string("code", error.code.name());
-                (Level::Warning, error.into_result())
+                (Level::Warning, subject.failed(error))
             }
         };
-        let result = era::shape(result.to_object(), caller.era, &self.ground.config);
-        self.say_result(caller.peer, &caller.request, result);
+        match answered {
+            Ok(result) => {
+                let result = era::shape(result, caller.era, &self.ground.config);
+                self.say_result(caller.peer, &caller.request, result);
+            }
+            Err(error) => self.say_error(caller.peer, Some(&caller.request), error.code, &error.message, error.data),
+        }
         self.ground.notice(level, "call_ended", fields);
     }
 }

@@ -10,6 +10,7 @@ use crate::http;
 use crate::io::Headers;
 use crate::json::{self, Raw};
 use crate::jsonrpc::METHOD_NOT_FOUND;
+use crate::mcp::asks::MISSING_CAPABILITY;
 use crate::mcp::era::{Envelope, LEGACY_VERSIONS, MODERN_VERSIONS, RpcError, UNSUPPORTED_VERSION, claimed_version, is_claimed};
 
 /// A header does not say what the body says (MCP 2026-07-28, transports).
@@ -98,7 +99,7 @@ fn decoded(value: &str) -> Cow<'_, str> {
 pub const fn status_of(code: Option<i64>) -> u16 {
     match code {
         Some(METHOD_NOT_FOUND) => 404,
-        Some(HEADER_MISMATCH | UNSUPPORTED_VERSION) => 400,
+        Some(HEADER_MISMATCH | UNSUPPORTED_VERSION | MISSING_CAPABILITY) => 400,
         Some(_) | None => 200,
     }
 }

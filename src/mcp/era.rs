@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::asks::Capabilities;
 use crate::config::Config;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object};
@@ -64,8 +65,10 @@ pub struct Envelope {
     pub era: Era,
     /// the token that progress is to carry, literally
     pub progress_token: Option<Json>,
-    /// the least level of log messages, where a modern request asks for them
+    /// the least level of log messages that are asked for
     pub log_level: Option<Level>,
+    /// what the client may be asked
+    pub capabilities: Capabilities,
 }
 
 impl Envelope {
@@ -76,17 +79,18 @@ impl Envelope {
     pub fn read(params: Option<&Members<'_>>) -> Result<Self, RpcError> {
         let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
         let token = meta.get("progressToken").filter(|raw| matches!(json::kind(*raw), Kind::String | Kind::Number));
-        let mut envelope = Self { era: Era::Legacy, progress_token: token.map(Json::from_raw), log_level: None };
+        let progress_token = token.map(Json::from_raw);
+        let mut envelope = Self { era: Era::Legacy, progress_token, log_level: None, capabilities: Capabilities::none() };
         if !claims_modern(&meta) {
             return Ok(envelope);
         }
         let version = meta.string(VERSION);
-        let capabilities = meta.get(CAPABILITIES).is_some_and(|raw| json::kind(raw) == Kind::Object);
-        let (version, missing) = match (version, capabilities) {
-            (Some(version), true) => (version, ""),
-            (Some(_), false) => (String::new(), CAPABILITIES),
-            (None, true) => (String::new(), VERSION),
-            (None, false) => (String::new(), BOTH),
+        let capabilities = meta.get(CAPABILITIES).and_then(json::members);
+        let (version, missing) = match (version, &capabilities) {
+            (Some(version), Some(_)) => (version, ""),
+            (Some(_), None) => (String::new(), CAPABILITIES),
+            (None, Some(_)) => (String::new(), VERSION),
+            (None, None) => (String::new(), BOTH),
         };
         if !missing.is_empty() {
             return Err(RpcError::new(INVALID_PARAMS, format!("`_meta` lacks {missing}")));
@@ -95,6 +99,7 @@ impl Envelope {
             return Err(unsupported(&version));
         }
         envelope.era = Era::Modern;
+        envelope.capabilities = Capabilities::read(&capabilities.unwrap_or_default());
         envelope.log_level = meta.string(LOG_LEVEL).and_then(|name| Level::named(&name));
         Ok(envelope)
     }
@@ -139,15 +144,19 @@ pub fn server_info(config: &Config) -> Json {
 
 /// Ends a result in the shape of its era.
 #[must_use]
-pub fn shape(mut result: Object, era: Era, config: &Config) -> Json {
+pub fn shape(result: Object, era: Era, config: &Config) -> Json {
     match era {
-        Era::Legacy => {}
-        Era::Modern => {
-            let mut meta = Object::new();
-            meta.json(SERVER, &server_info(config));
-            result.string("resultType", "complete").nested("_meta", meta);
-        }
+        Era::Legacy => result.finish(),
+        Era::Modern => modern(result, "complete", config),
     }
+}
+
+/// Ends a modern result of that type.
+#[must_use]
+pub fn modern(mut result: Object, result_type: &str, config: &Config) -> Json {
+    let mut meta = Object::new();
+    meta.json(SERVER, &server_info(config));
+    result.string("resultType", result_type).nested("_meta", meta);
     result.finish()
 }
 

@@ -134,7 +134,7 @@ impl ToolError {
         structured.json("error", &self.to_json()).members(&self.received);
         let mut texts = alloc::vec![self.message];
         texts.extend(self.items);
-        ToolResult { texts, structured: structured.finish(), is_error: true }
+        ToolResult { texts, content: Vec::new(), structured: structured.finish(), is_error: true }
     }
 }
 
@@ -143,6 +143,8 @@ impl ToolError {
 pub struct ToolResult {
     /// the text items; the first one is for people
     pub texts: Vec<String>,
+    /// items after the texts, as [`content`](super::content) writes them or as they came
+    pub content: Vec<Json>,
     /// the machine's form
     pub structured: Json,
     /// whether the call failed
@@ -153,7 +155,7 @@ impl ToolResult {
     /// A success with one text.
     #[must_use]
     pub fn new(text: impl Into<String>, structured: Object) -> Self {
-        Self { texts: alloc::vec![text.into()], structured: structured.finish(), is_error: false }
+        Self { texts: alloc::vec![text.into()], content: Vec::new(), structured: structured.finish(), is_error: false }
     }
 
     /// The result as it stands in the answer to `tools/call`, without the members of an era.
@@ -161,9 +163,10 @@ impl ToolResult {
     pub fn to_object(&self) -> Object {
         let mut content = Array::new();
         for text in &self.texts {
-            let mut item = Object::with_capacity(text.len() + 32);
-            item.string("type", "text").string("text", text);
-            content.nested(item);
+            content.json(&super::content::text(text));
+        }
+        for item in &self.content {
+            content.json(item);
         }
         let mut out = Object::with_capacity(self.structured.as_str().len() + 64);
         out.nested("content", content).json("structuredContent", &self.structured);

@@ -3,10 +3,12 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::asks::{Answers, Asks, Capabilities};
 use super::era::{self, Envelope, Era, LEGACY_VERSIONS, RpcError};
+use super::prompts::{self, Got};
 use super::session::Session;
-use super::tool::Tool;
-use super::{completion, prompts, resources};
+use super::subject::{ASKS, Subject};
+use super::{completion, resources};
 use crate::config::Config;
 use crate::ground::Ground;
 use crate::io::Level;
@@ -24,17 +26,23 @@ continues the conversation. A result in state input-required waits for your answ
 pub enum Answer<'a> {
     /// this result
     Result(Json),
-    /// a tool is to be run
-    Call {
-        /// which
-        tool: &'static Tool,
-        /// its arguments
-        arguments: Members<'a>,
-        /// era, progress token and log level
-        envelope: Envelope,
-    },
+    /// a tool or prompt is to be run
+    Call(Wanted<'a>),
     /// a stream of list changes was opened: its acknowledgement
     Listen(Json),
+}
+
+/// A tool or prompt that is to be run.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// which
+    pub subject: Subject,
+    /// its arguments, an object
+    pub arguments: Option<Raw<'a>>,
+    /// era, progress token, log level and capabilities
+    pub envelope: Envelope,
+    /// what it asked before and is told now
+    pub answers: Answers,
 }
 
 /// Answers a request.
@@ -53,15 +61,19 @@ pub fn request<'a>(
         Some(raw) => Some(json::members(raw).ok_or_else(|| RpcError::new(INVALID_PARAMS, "`params` must be an object"))?),
         None => None,
     };
-    let envelope = Envelope::read(members.as_ref())?;
+    let mut envelope = Envelope::read(members.as_ref())?;
     let members = members.unwrap_or_default();
     match envelope.era {
-        Era::Legacy => legacy(session, scope, ground, envelope, method, &members),
+        Era::Legacy => {
+            envelope.log_level = session.log_level;
+            envelope.capabilities = session.capabilities;
+            legacy(session, scope, ground, envelope, method, &members)
+        }
         Era::Modern => {
             if method != "server/discover" {
                 session.modern = true;
             }
-            modern(scope, ground, envelope, id, method, &members)
+            modern(session, scope, ground, envelope, id, method, &members)
         }
     }
 }
@@ -88,12 +100,16 @@ fn legacy<'a>(
             INVALID_PARAMS,
             "`params._meta` lacks io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities",
         )),
-        _ => shared(scope, ground, envelope, method, params),
+        "resources/subscribe" | "resources/unsubscribe" if resources::SUBSCRIBABLE => {
+            resources::subscribe(params).map(Answer::Result)
+        }
+        _ => shared(session, scope, ground, envelope, method, params),
     }
 }
 
 /// The methods that both eras have.
 fn shared<'a>(
+    session: &Session,
     scope: &Scope,
     ground: &Ground,
     envelope: Envelope,
@@ -107,18 +123,19 @@ fn shared<'a>(
     let config = &ground.config;
     match method {
         "tools/list" => Ok(Answer::Result(tools_list(ground, era))),
-        "tools/call" => tools_call(config, envelope, params),
+        "tools/call" => tools_call(&session.scope, ground, envelope, params),
         "resources/list" => Ok(Answer::Result(resources::list(config, era))),
         "resources/templates/list" => Ok(Answer::Result(resources::templates(config, era))),
         "resources/read" => resources::read(scope, config, era, params).map(Answer::Result),
         "prompts/list" => Ok(Answer::Result(prompts::list(config, era))),
-        "prompts/get" => prompts::get(config, era, params).map(Answer::Result),
+        "prompts/get" => prompts_get(&session.scope, ground, envelope, params),
         "completion/complete" => completion::complete(scope, config, era, params).map(Answer::Result),
         _ => Err(unknown_method(method)),
     }
 }
 
 fn modern<'a>(
+    session: &Session,
     scope: &Scope,
     ground: &Ground,
     envelope: Envelope,
@@ -129,13 +146,13 @@ fn modern<'a>(
     match method {
         "server/discover" => {
             let mut out = Object::new();
-            out.json("supportedVersions", &era::modern_versions()).json("capabilities", &capabilities());
+            out.json("supportedVersions", &era::modern_versions()).json("capabilities", &capabilities(Era::Modern));
             out.string("instructions", INSTRUCTIONS);
             era::cache_hints(&mut out, Era::Modern);
             Ok(Answer::Result(era::shape(out, Era::Modern, &ground.config)))
         }
         "subscriptions/listen" => Ok(Answer::Listen(era::acknowledgement(id.as_json()))),
-        _ => shared(scope, ground, envelope, method, params),
+        _ => shared(session, scope, ground, envelope, method, params),
     }
 }
 
@@ -153,16 +170,22 @@ fn initialize(session: &mut Session, config: &Config, params: &Members<'_>) -> J
     let asked = params.string("protocolVersion").unwrap_or_default();
     let version = LEGACY_VERSIONS.into_iter().find(|known| *known == asked).unwrap_or("2025-11-25");
     session.version = Some(version);
+    let declared = params.get("capabilities").and_then(json::members).unwrap_or_default();
+    session.capabilities = Capabilities::read(&declared);
     let mut out = Object::new();
-    out.string("protocolVersion", version).json("capabilities", &capabilities());
+    out.string("protocolVersion", version).json("capabilities", &capabilities(Era::Legacy));
     out.json("serverInfo", &era::server_info(config)).string("instructions", INSTRUCTIONS);
     out.finish()
 }
 
-fn capabilities() -> Json {
+fn capabilities(era: Era) -> Json {
     let mut out = Object::new();
     for name in ["completions", "logging", "prompts", "resources", "tools"] {
-        out.nested(name, Object::new());
+        let mut capability = Object::new();
+        if resources::SUBSCRIBABLE && name == "resources" && era == Era::Legacy {
+            capability.boolean("subscribe", true);
+        }
+        out.nested(name, capability);
     }
     out.finish()
 }
@@ -183,15 +206,79 @@ fn tools_list(ground: &Ground, era: Era) -> Json {
     era::shape(out, era, config)
 }
 
-fn tools_call<'a>(config: &Config, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+fn tools_call<'a>(scope_name: &str, ground: &Ground, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
     let name = params.string("name").ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
-    let tool = offered(config)
+    let tool = offered(&ground.config)
         .find(|tool| tool.name == name)
         .ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("unknown tool: {}", shortened(&name))))?;
-    let arguments = match params.get("arguments") {
-        Some(raw) if json::kind(raw) == Kind::Object => json::members(raw).unwrap_or_default(),
-        Some(_) => return Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object")),
-        None => Members::default(),
+    let arguments = arguments(params)?;
+    wanted(scope_name, ground, Subject::Tool(tool), arguments, envelope, params)
+}
+
+fn arguments<'a>(params: &Members<'a>) -> Result<Option<Raw<'a>>, RpcError> {
+    match params.get("arguments") {
+        Some(raw) if json::kind(raw) != Kind::Object => Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object")),
+        raw => Ok(raw),
+    }
+}
+
+fn prompts_get<'a>(scope_name: &str, ground: &Ground, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
+    let name = params.string("name").ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
+    let arguments = params.get("arguments");
+    let members = arguments.and_then(json::members).unwrap_or_default();
+    match prompts::get(&ground.config, envelope.era, &name, &members)? {
+        Got::Result(result) => Ok(Answer::Result(result)),
+        Got::Call(prompt) if !ASKS => Err(RpcError::new(INVALID_PARAMS, format!("unknown prompt: {}", prompt.name))),
+        Got::Call(prompt) => wanted(scope_name, ground, Subject::Prompt(prompt), arguments, envelope, params),
+    }
+}
+
+/// A call, with what it asked before where it may ask.
+fn wanted<'a>(
+    scope_name: &str,
+    ground: &Ground,
+    subject: Subject,
+    arguments: Option<Raw<'a>>,
+    envelope: Envelope,
+    params: &Members<'_>,
+) -> Result<Answer<'a>, RpcError> {
+    let answers = if ASKS && subject.asks() {
+        answers(ground, &envelope, &same_call(scope_name, subject, arguments), params)?
+    } else {
+        Answers::none()
     };
-    Ok(Answer::Call { tool, arguments, envelope })
+    Ok(Answer::Call(Wanted { subject, arguments, envelope, answers }))
+}
+
+/// All that makes two calls the same one.
+#[must_use]
+pub fn same_call(scope_name: &str, subject: Subject, arguments: Option<Raw<'_>>) -> [String; 4] {
+    let arguments = arguments.map_or_else(|| Object::new().finish(), Json::from_raw);
+    [scope_name, subject.kind(), subject.name(), arguments.as_str()].map(String::from)
+}
+
+/// What a call is told that it asked before. In a session it is told otherwise.
+///
+/// # Errors
+/// -32602 where it is malformed, or the state is not one of this call's.
+fn answers(ground: &Ground, envelope: &Envelope, call: &[String], params: &Members<'_>) -> Result<Answers, RpcError> {
+    match envelope.era {
+        Era::Legacy => return Ok(Answers::none()),
+        Era::Modern => {}
+    }
+    let mut answers = Answers::read(params)?;
+    if let Some(raw) = params.get("requestState") {
+        let state = json::string(raw).and_then(|sealed| ground.seal().open(&sealed, call, ground.wall()));
+        let fault = "`requestState` is not what this call was given, or too old: call again without it";
+        answers.state = Some(state.ok_or_else(|| RpcError::new(INVALID_PARAMS, fault))?);
+    }
+    Ok(answers)
+}
+
+/// The result that asks a modern client.
+#[must_use]
+pub fn input_required(ground: &Ground, scope: &Scope, call: &[String], asks: &Asks) -> Json {
+    let state = asks.state.clone().map(|state| scope.secrets.redact_json(state));
+    let sealed = state.map(|state| ground.seal().close(&state, call, ground.wall()));
+    era::modern(asks.to_object(sealed.as_deref()), "input_required", &ground.config)
 }

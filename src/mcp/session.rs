@@ -2,6 +2,7 @@
 
 use alloc::string::{String, ToString};
 
+use super::asks::Capabilities;
 use super::era::Era;
 use crate::call::CallId;
 use crate::io::Level;
@@ -19,6 +20,8 @@ pub struct Session {
     pub modern: bool,
     /// the least level of log messages it asked for
     pub log_level: Option<Level>,
+    /// what its handshake said that it may be asked
+    pub capabilities: Capabilities,
     calls: Table<String, CallId>,
     listens: Table<String, ()>,
 }
@@ -27,7 +30,8 @@ impl Session {
     /// The session of a peer that said nothing yet.
     #[must_use]
     pub fn new(scope: String) -> Self {
-        Self { scope, version: None, modern: false, log_level: None, calls: Table::new(), listens: Table::new() }
+        let (calls, listens, capabilities) = (Table::new(), Table::new(), Capabilities::none());
+        Self { scope, version: None, modern: false, log_level: None, capabilities, calls, listens }
     }
 
     /// The era of a request that does not claim one.

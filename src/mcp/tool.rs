@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::arguments::Arguments;
+use super::asks::Asks;
 use super::outcome::{ToolError, ToolResult};
 use crate::call::{Run, Work};
 use crate::json::{Json, Object};
@@ -23,6 +24,8 @@ pub struct Tool {
     pub output: &'static str,
     /// what a host may assume
     pub hints: Hints,
+    /// whether it may ask its client, which it does before it changes anything: it is started anew with the answers
+    pub asks: bool,
     /// reads the arguments and runs the tool or starts its work
     pub start: fn(&mut Run<'_>, Arguments<'_>) -> Result<Started, ToolError>,
 }
@@ -47,6 +50,8 @@ pub enum Started {
     Done(ToolResult),
     /// it goes on
     Running(Box<Work>),
+    /// it is started again, with the same arguments, when these are answered: see [`Run::answers`]
+    Asks(Asks),
 }
 
 impl Tool {

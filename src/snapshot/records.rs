@@ -3,8 +3,9 @@
 use alloc::string::ToString;
 
 use super::agent;
-use crate::call::Call;
+use crate::base64;
 use crate::call::dispatch::Sink;
+use crate::call::{Call, Work};
 use crate::caller::CallerCard;
 use crate::gateway::Gateway;
 use crate::ground::Ground;
@@ -15,7 +16,9 @@ use crate::incoming::sessions::HttpSession;
 use crate::io::{Level, PeerId};
 use crate::json::{Array, Json, Object};
 use crate::mcp::era::Era;
+use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
+use crate::mcp::subject::ASKS;
 use crate::registry::{Agent, Profile};
 use crate::scope::{Card, Scope};
 use crate::served::TaskNumber;
@@ -45,6 +48,9 @@ impl Gateway {
     /// Every record.
     pub(super) fn records(&self, form: Form, add: &mut dyn FnMut(Json)) {
         add(self.counters_record());
+        if ASKS && form.keeps_secrets() {
+            add(seal_record(&self.ground.seal()));
+        }
         for (peer, session) in self.peers.iter().filter(|(peer, _)| self.is_kept(**peer, form)) {
             add(peer_record(*peer, session));
         }
@@ -64,7 +70,7 @@ impl Gateway {
             self.task_record(number, form).map(&mut *add);
         }
         for call in self.calls.values() {
-            call_record(call).map(&mut *add);
+            call_record(call, form, &self.ground).map(&mut *add);
         }
     }
 
@@ -180,11 +186,19 @@ pub(super) fn peer_record(peer: PeerId, session: &Session) -> Json {
     record.string("kind", "peer").integer("peer", peer.0).string("scope", &session.scope);
     record.optional_string("version", session.version).boolean("modern", session.modern);
     record.optional_string("log_level", session.log_level.map(Level::name));
+    record.optional_json("capabilities", session.capabilities.to_json().as_ref());
     let mut listens = Array::new();
     for id in session.listens() {
         listens.json(&Json::trusted(id.to_string()));
     }
     record.nested("listens", listens);
+    record.finish()
+}
+
+/// The key of what clients bring back.
+pub(super) fn seal_record(seal: &Seal) -> Json {
+    let mut record = Object::new();
+    record.string("kind", "seal").string("key", &base64::encode(seal.key()));
     record.finish()
 }
 
@@ -209,17 +223,28 @@ pub(super) fn event_record(session: &str, stream: u64, event: u64, wire: &str) -
 }
 
 /// What a call that nobody waits for leaves behind is nothing.
-pub(super) fn call_record(call: &Call) -> Option<Json> {
+pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Json> {
     if !matches!(call.sink, Sink::Peer | Sink::Inbox(_)) {
         return None;
     }
     let mut record = Object::new();
     record.string("kind", "call").integer("number", call.caller.call.0).integer("peer", call.caller.peer.0);
     record.json("request", call.caller.request.as_json()).boolean("modern", call.caller.era == Era::Modern);
-    record.string("scope", &call.scope).string("tool", call.tool.name);
+    record.string("scope", &call.scope).string(call.subject.kind(), call.subject.name());
     record.optional_string("task_id", call.work.task_id().as_deref());
     if let Sink::Inbox(ticket) = &call.sink {
         record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
+    }
+    // What it was called with may hold credentials, without which it cannot go on.
+    if let Work::Asking(asking) = call.work.as_ref()
+        && ASKS
+        && form.keeps_secrets()
+    {
+        record.json("asking", &asking.record(ground.wall_of(asking.until()).0)).integer("asked", call.caller.asked);
+        record.optional_json("progress_token", call.caller.progress_token.as_ref());
+        if let Some(progress) = call.caller.progress {
+            record.integer("progress", progress);
+        }
     }
     Some(record.finish())
 }

@@ -7,22 +7,28 @@ use core::cell::Cell;
 
 use super::pieces;
 use super::{DEPTH, Record, RestoreError, agent};
+use crate::base64;
+use crate::call::asking::Asking;
 use crate::call::dispatch::{self, Ticket};
 use crate::call::{CallId, Caller};
 use crate::caller::CallerCard;
 use crate::config::Config;
 use crate::gateway::{Gateway, Genesis};
+use crate::ground::Ground;
 use crate::history;
 use crate::inbox;
 use crate::incoming::sessions::HttpSession;
 use crate::io::{Level, PeerId};
 use crate::json::{self, Json, Raw};
 use crate::jsonrpc::Id;
+use crate::mcp::asks::Capabilities;
 use crate::mcp::era::{Era, LEGACY_VERSIONS};
 use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
+use crate::mcp::subject::{ASKS, Subject};
 use crate::scope::Scope;
-use crate::tools::TOOLS;
+use crate::time::WallTime;
 
 impl Gateway {
     /// Continues from the pieces of a [`snapshot`](Self::snapshot), or from those that were
@@ -89,7 +95,19 @@ impl Gateway {
                 let (number, entry) = (record.place("number"), inbox::Entry::read(record));
                 self.scope_of(record).inbox.restore(number, entry);
             }
-            "call" => self.answer_lost(&read_call(record)),
+            "call" => {
+                if let Some(call) = read_call(record, &self.ground) {
+                    self.restore_call(call);
+                }
+            }
+            "seal" if ASKS => {
+                let key = base64::decode(&record.text("key")).and_then(|key| key.try_into().ok());
+                if let Some(key) = record.found(key.map(Some)) {
+                    self.ground.restore_seal(Seal::new(key));
+                }
+            }
+            // Of a build where something asks.
+            "seal" => {}
             _ => record.found(None),
         }
     }
@@ -114,6 +132,7 @@ impl Gateway {
         session.version = LEGACY_VERSIONS.into_iter().find(|known| version.as_deref() == Some(*known));
         session.modern = record.boolean("modern");
         session.log_level = record.optional("log_level").and_then(|name| Level::named(&name));
+        session.capabilities = Capabilities::read(&record.value("capabilities").and_then(json::members).unwrap_or_default());
         for id in record.list("listens") {
             session.listen(&read_id(record, Some(id)));
         }
@@ -121,9 +140,11 @@ impl Gateway {
         self.peers.insert(PeerId(record.number("peer")), session);
     }
 
-    /// Answers a call that was running, so that nothing waits for ever.
-    fn answer_lost(&mut self, lost: &LostCall) {
-        let Some(tool) = TOOLS.iter().find(|tool| tool.name == lost.tool) else { return };
+    /// Goes on with a call that waits for its client; answers any other that was running, so that nothing waits for ever.
+    fn restore_call(&mut self, lost: LostCall) {
+        if let Some(asking) = lost.asking.filter(|_| ASKS) {
+            return self.restore_asking(lost.caller, lost.scope, lost.subject, asking);
+        }
         let what = match &lost.task_id {
             Some(task_id) => format!("task {task_id} may go on at the agent: read it with get_task"),
             None => "whether the agent got the message is unknown".to_string(),
@@ -138,7 +159,7 @@ impl Gateway {
                 let at = self.ground.wall();
                 dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), ticket, Err(error), at);
             }
-            None => self.answer(&lost.caller, tool, Err(error), self.ground.now),
+            None => self.answer(&lost.caller, lost.subject, Err(error), self.ground.now),
         }
     }
 }
@@ -147,23 +168,27 @@ impl Gateway {
 struct LostCall {
     caller: Caller,
     scope: String,
-    tool: String,
+    subject: Subject,
     task_id: Option<String>,
     ticket: Option<Ticket>,
+    asking: Option<Asking>,
 }
 
-fn read_call(record: &Record<'_, '_>) -> LostCall {
-    let caller = Caller {
-        call: CallId(record.place("number")),
-        peer: PeerId(record.number("peer")),
-        request: read_id(record, record.value("request")),
-        era: if record.boolean("modern") { Era::Modern } else { Era::Legacy },
-        progress_token: None,
-        progress: 0,
-        log_level: None,
-    };
+fn read_call(record: &Record<'_, '_>, ground: &Ground) -> Option<LostCall> {
+    let era = if record.boolean("modern") { Era::Modern } else { Era::Legacy };
+    let (call, peer) = (CallId(record.place("number")), PeerId(record.number("peer")));
+    let mut caller = Caller::new(call, peer, read_id(record, record.value("request")), era);
+    let asking = record.value("asking").filter(|_| ASKS).map(|raw| {
+        caller.asked = record.number("asked");
+        caller.progress_token = record.value("progress_token").map(Json::from_raw);
+        caller.progress = record.value("progress").map(|_| record.number("progress"));
+        let asking = record.of(Some(raw));
+        Asking::read(&asking, ground.instant_of(WallTime(asking.integer("until"))))
+    });
     let ticket = record.optional("call_id").zip(record.optional("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
-    LostCall { caller, scope: record.text("scope"), tool: record.text("tool"), task_id: record.optional("task_id"), ticket }
+    let kind = if record.value("tool").is_some() { "tool" } else { "prompt" };
+    let subject = Subject::named(kind, &record.text(kind))?;
+    Some(LostCall { caller, scope: record.text("scope"), subject, task_id: record.optional("task_id"), ticket, asking })
 }
 
 fn read_id(record: &Record<'_, '_>, raw: Option<Raw<'_>>) -> Id {

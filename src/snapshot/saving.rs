@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::pieces::Kept;
-use super::records::{Form, Writer, call_record, event_record, peer_record, session_record, stream_record};
+use super::records::{Form, Writer, call_record, event_record, peer_record, seal_record, session_record, stream_record};
 use crate::gateway::Gateway;
 use crate::incoming::sessions::HttpSession;
 use crate::io::{Output, Save};
 use crate::json::Json;
+use crate::mcp::subject::ASKS;
 use crate::scope::Scope;
 use crate::table::Table;
 use crate::url;
@@ -74,6 +75,9 @@ impl Gateway {
         self.save_scopes(&mut keeper);
         self.save_sessions(&mut keeper);
         keeper.put("counters".to_string(), Some(self.counters_record()));
+        if ASKS {
+            keeper.put("seal".to_string(), Some(seal_record(&self.ground.seal())));
+        }
         for (peer, _) in self.peers.take_touched().iter() {
             let session = self.peers.get(peer).filter(|_| self.is_kept(*peer, Form::Kept));
             keeper.put(key(&["peer", &peer.0.to_string()]), session.map(|session| peer_record(*peer, session)));
@@ -82,7 +86,7 @@ impl Gateway {
             keeper.put(key(&["task", &task.0.to_string()]), self.task_record(*task, Form::Kept));
         }
         for (call, ()) in mem::take(&mut self.touched_calls).iter() {
-            let record = self.calls.get(call).and_then(|call| call_record(call));
+            let record = self.calls.get(call).and_then(|call| call_record(call, Form::Kept, &self.ground));
             keeper.put(key(&["call", &call.0.to_string()]), record);
         }
         if !keeper.saves.is_empty() {

@@ -39,6 +39,7 @@ pub(super) const TOOL: Tool = Tool {
     ),
     output: r#"{"type":"object","properties":{"results":{"type":"object","additionalProperties":{"type":"object","properties":{"status":{"type":"string"},"response":{"type":"string"},"call_id":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}}}},"succeeded":{"type":"integer"},"failed":{"type":"integer"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
+    asks: false,
     start,
 };
 

@@ -15,6 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"},"task_id":{"type":"string"}},"required":["agent","task_id"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"task":{"type":"object"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: true },
+    asks: false,
     start,
 };
 

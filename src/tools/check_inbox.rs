@@ -22,6 +22,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"only this agent"}},"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}}}},"inbound":{"type":"array","description":"tasks of other agents that wait for respond_task","items":{"type":"object","properties":{"task_id":{"type":"string"},"from":{"type":"string"},"state":{"type":"string"},"text":{"type":"string"},"timestamp":{"type":"string"}}}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}}}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    asks: false,
     start,
 };
 

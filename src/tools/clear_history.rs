@@ -17,6 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias"}},"required":["agent"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"agent":{"type":"string"},"cleared":{"type":"integer"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: false },
+    asks: false,
     start,
 };
 

@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"alias":{"type":"string"}},"required":["alias"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"aborted":{"type":"integer","description":"calls that were running"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    asks: false,
     start,
 };
 

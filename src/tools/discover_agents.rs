@@ -24,6 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"directory_url":{"type":"string","description":"needed where no default is configured"},"filter":{"type":"string","maxLength":256},"query":{"type":"string","description":"same as filter"},"limit":{"type":"integer","minimum":1},"cursor":{"type":"string","description":"next_token of the page before"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"help":{"type":"boolean"}},"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"agents":{"type":"array","items":{"type":"object"}},"next_token":{"type":"string"},"problems":{"type":"array","items":{"type":"object"}},"help":{"type":"object"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
+    asks: false,
     start,
 };
 

@@ -15,6 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"}},"required":["agent"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"card":{"type":"object"},"normalized":{"type":"object","properties":{"name":{"type":"string"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"},"skills":{"type":"array","items":{"type":"string"}}}},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
+    asks: false,
     start,
 };
 

@@ -17,6 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"},"task_id":{"type":"string"},"history_length":{"type":"integer","minimum":0,"description":"how many past messages to include"}},"required":["agent","task_id"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"task":{"type":"object"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
+    asks: false,
     start,
 };
 

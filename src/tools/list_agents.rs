@@ -19,6 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"agents":{"type":"array","items":{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"rate_limit":{"type":"string"},"health":{"type":"string"},"consecutive_failures":{"type":"integer"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"}}}},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    asks: false,
     start,
 };
 

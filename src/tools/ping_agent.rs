@@ -18,6 +18,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"alias":{"type":"string"}},"required":["alias"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"reachable":{"type":"boolean"},"health":{"type":"string"},"status":{"type":"integer"},"response_time_ms":{"type":"integer"},"reason":{"type":"string"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
+    asks: false,
     start,
 };
 

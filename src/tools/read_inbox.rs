@@ -21,6 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{"alias":{"type":"string"},"length":{"type":"integer","minimum":1,"description":"at most so many"},"latest":{"type":"boolean","description":"take all, return the newest only"}},"required":["alias"],"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"messages":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"timestamp":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}}}},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    asks: false,
     start,
 };
 

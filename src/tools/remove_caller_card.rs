@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"name":{"type":"string"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    asks: false,
     start,
 };
 

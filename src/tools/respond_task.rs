@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
     ),
     output: r#"{"type":"object","properties":{"task":{"type":"object"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
+    asks: false,
     start,
 };
 

@@ -27,6 +27,7 @@ pub(crate) const TOOL: Tool = Tool {
     ),
     output: r#"{"type":"object","properties":{"task":{"type":"object"},"message":{"type":"object"},"async":{"type":"object","properties":{"alias":{"type":"string"},"status":{"type":"string"},"call_id":{"type":"string"}}},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
+    asks: false,
     start,
 };
 

@@ -17,6 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
     output: r#"{"type":"object","properties":{"card":{"anyOf":[{"type":"object"},{"type":"null"}]},"metadata_key":{"type":"string"},"error":{"type":"object"}}}"#,
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    asks: false,
     start,
 };
 

@@ -99,7 +99,7 @@ pub fn message(bytes: &[u8]) {
     match jsonrpc::read(&text, 100) {
         Incoming::Request { id, .. } => answered(&text, &id),
         Incoming::Batch(list) => list.into_iter().for_each(|element| drop(jsonrpc::read_raw(element))),
-        Incoming::Notification { .. } | Incoming::Response | Incoming::Invalid { .. } | Incoming::Noise => {}
+        Incoming::Notification { .. } | Incoming::Response { .. } | Incoming::Invalid { .. } | Incoming::Noise => {}
     }
     if let Ok(input) = read_input(&text) {
         let written = input.to_json();
@@ -109,7 +109,7 @@ pub fn message(bytes: &[u8]) {
 
 fn answered(text: &str, id: &jsonrpc::Id) {
     for answer in [jsonrpc::result(id, &Json::null()), jsonrpc::error(Some(id), -32603, text, None)] {
-        assert!(is_json(answer.as_str()) && matches!(jsonrpc::read(answer.as_str(), 100), Incoming::Response));
+        assert!(is_json(answer.as_str()) && matches!(jsonrpc::read(answer.as_str(), 100), Incoming::Response { .. }));
         let said = narrows::json::members(answer.raw()).unwrap().get_any("id").unwrap().get().to_owned();
         assert_eq!(said, id.as_json().as_str(), "the id comes back as it was");
     }
