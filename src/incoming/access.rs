@@ -39,7 +39,7 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
     let name = host_name(host);
     let open = !server.loopback && server.hosts.is_empty();
     let known = listed(&name) || listed(host) || server.loopback && is_loopback(&name);
-    if host.is_empty() || named.next().is_some() || !(known || open) {
+    if name.is_empty() || named.next().is_some() || !(known || open) {
         return Err(Refusal::new(403, "this host name is not served here: add it to server.hosts"));
     }
     let Some(origin) = http::header(headers, "origin") else { return Ok(Headers::new()) };
@@ -114,13 +114,16 @@ fn equal(known: &[u8], shown: &[u8]) -> bool {
     difference == 0
 }
 
-/// The host of an authority, without its port.
+/// The host of an authority, without its port; empty where it is none (RFC 3986 §3.2.2, §3.2.3).
 fn host_name(authority: &str) -> String {
     let end = match authority.strip_prefix('[') {
         Some(_) => authority.find(']').map_or(authority.len(), |at| at + 1),
         None => authority.find(':').unwrap_or(authority.len()),
     };
-    authority.get(..end).unwrap_or_default().to_ascii_lowercase()
+    let (name, port) = authority.split_at_checked(end).unwrap_or_default();
+    let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_name = name.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_name && is_port { name.to_ascii_lowercase() } else { String::new() }
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -152,6 +155,13 @@ mod tests {
         assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", "http://evil.example.com")]), 403);
         assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", "http://localhost:3000")]), 200);
         assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", "null")]), 403);
+        for junk in ["localhost:3000x", "localhost:1/", "[::1]x", "localhost:\u{18}", "localhost:1:2", "local\u{18}host", "é"] {
+            assert_eq!(status(&server, &[("Host", junk)]), 403, "{junk:?}");
+            let origin = ["http://", junk].concat();
+            assert_eq!(status(&server, &[("Host", "localhost"), ("Origin", &origin)]), 403, "{origin:?}");
+            let open = Server { loopback: false, ..Server::default() };
+            assert_eq!(status(&open, &[("Host", junk), ("Origin", &origin)]), 403, "{origin:?}");
+        }
     }
 
     #[test]

@@ -56,9 +56,11 @@ fn ipv6_text(groups: [u16; 8]) -> String {
     out
 }
 
-/// The forbidden domain code points of WHATWG URL §3.2.
+/// The forbidden domain code points of WHATWG URL §3.2, and those that cannot stand in a name as they are (RFC 3986
+/// §3.2.2): a URL is kept as its text, which has to be read again.
 const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, 0..=b' ' | 0x7f | b'#' | b'%' | b'/' | b':' | b'<' | b'>' | b'?' | b'@' | b'[' | b'\\' | b']' | b'^' | b'|')
+        || matches!(byte, b'"' | b'`' | b'{' | b'}')
 }
 
 /// Whether a host is meant as an IPv4 address ("ends in a number checker").
