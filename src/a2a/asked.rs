@@ -205,7 +205,7 @@ impl PushConfig {
         }
         let mut wrapper = Object::new();
         if dialect.is_rest() {
-            wrapper.string("name", &["tasks/", task_id, "/pushNotificationConfigs/", &self.id].concat());
+            wrapper.string("name", &crate::text::joined(&["tasks/", task_id, "/pushNotificationConfigs/", &self.id], ""));
         } else {
             wrapper.string("taskId", task_id);
         }

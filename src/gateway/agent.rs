@@ -86,7 +86,7 @@ impl Gateway {
             Some(is_10) if self.speaks(is_10) => Ok(Some(is_10)),
             Some(_) | None => {
                 let spoken = [(a2a.v10, "1.0"), (a2a.v03, "0.3")].into_iter().filter(|(spoken, _)| *spoken);
-                let spoken = gather(spoken.map(|(_, version)| version)).join(", ");
+                let spoken = crate::text::joined(&gather(spoken.map(|(_, version)| version)), ", ");
                 let message = format!("version {} is not spoken here, but {spoken}", asked.trim());
                 Err(Problem::new(VERSION_NOT_SUPPORTED, message))
             }

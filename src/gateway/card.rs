@@ -34,7 +34,12 @@ impl Gateway {
             fields.push(("Vary".to_string(), "A2A-Version".to_string()));
         }
         let known = http::header(headers, "if-none-match").unwrap_or_default();
-        if known.split(',').any(|known| matches!(known.trim().trim_start_matches("W/"), known if known == tag || known == "*")) {
+        let is_known = |known: &str| {
+            let known = known.trim();
+            let known = known.strip_prefix("W/").unwrap_or(known);
+            known == tag || known == "*"
+        };
+        if known.split(',').any(is_known) {
             return self.respond(request, 304, fields, String::new());
         }
         fields.push(("Content-Type".to_string(), "application/json".to_string()));
@@ -58,13 +63,13 @@ impl Gateway {
         }
         let host = http::header(headers, "host").unwrap_or_default();
         let is_https = http::header(headers, "x-forwarded-proto").is_some_and(|shown| shown.eq_ignore_ascii_case("https"));
-        [if is_https { "https://" } else { "http://" }, host, &self.ground.config.a2a.listen_path].concat()
+        crate::text::joined(&[if is_https { "https://" } else { "http://" }, host, &self.ground.config.a2a.listen_path], "")
     }
 
     fn card(&self, base: &str, pure: bool, scope: Option<&Scope>) -> Json {
         let config = &self.ground.config;
         let (a2a, secured) = (&config.a2a, !config.server.tokens.is_empty());
-        let rest = [base, "/rest"].concat();
+        let rest = crate::text::joined(&[base, "/rest"], "");
         let mut interfaces = Array::new();
         for (version, _) in [("1.0", a2a.v10), ("0.3", a2a.v03 && !pure)].into_iter().filter(|(_, spoken)| *spoken) {
             for (url, binding) in [(base, "JSONRPC"), (rest.as_str(), "HTTP+JSON")] {

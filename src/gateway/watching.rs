@@ -83,7 +83,7 @@ impl Gateway {
         }
         let event = self.clean(&owner, event.write(form.dialect));
         let data = if form.dialect.is_rest() { event } else { rpc(&form, "result", &event) };
-        let text = ["data: ", data.as_str(), "\n\n"].concat();
+        let text = crate::text::joined(&["data: ", data.as_str(), "\n\n"], "");
         self.ground.outputs.push_back(Output::ResponseBody { request, text });
         if ends {
             self.ground.outputs.push_back(Output::ResponseEnd { request });

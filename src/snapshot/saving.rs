@@ -55,7 +55,7 @@ impl Keeper {
 
     /// Keeps nothing more under a key and below it.
     fn forget(&mut self, key: String) {
-        let below = [key.as_str(), "/"].concat();
+        let below = crate::text::joined(&[key.as_str(), "/"], "");
         self.last.retain(|known| *known != key && !known.starts_with(&below));
         self.saves.push(Save { key, record: None });
     }
@@ -120,7 +120,7 @@ impl Gateway {
                 }
                 let (Some(agent), Some(history)) = (scope.registry.get(alias), history) else { continue };
                 keeper.put(place.clone(), Some(writer.agent(alias, agent)));
-                let said = |number: u64| [place.as_str(), "/", &number.to_string()].concat();
+                let said = |number: u64| crate::text::joined(&[place.as_str(), "/", &number.to_string()], "");
                 history.gone.for_each(|number| keeper.write(said(number), None));
                 for (number, entry) in agent.history.since(history.new.start) {
                     keeper.write(said(number), Some(writer.said(alias, number, entry)));
@@ -145,13 +145,13 @@ impl Gateway {
                 continue;
             };
             for (number, ()) in session.take_changed().iter() {
-                let place = [place.as_str(), "/", &number.to_string()].concat();
+                let place = crate::text::joined(&[place.as_str(), "/", &number.to_string()], "");
                 let Some(unsaved) = session.unsaved_events(*number) else {
                     keeper.write(place, None);
                     continue;
                 };
                 keeper.write(place.clone(), stream_record(name, session, *number));
-                let at = |event: u64| [place.as_str(), "/", &event.to_string()].concat();
+                let at = |event: u64| crate::text::joined(&[place.as_str(), "/", &event.to_string()], "");
                 unsaved.gone.for_each(|event| keeper.write(at(event), None));
                 for (event, wire) in session.events(*number, unsaved.new.start) {
                     keeper.write(at(event), Some(event_record(name, *number, event, wire)));

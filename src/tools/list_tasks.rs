@@ -45,7 +45,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     }
     let mut out = Object::new();
     out.nested("tasks", tasks).optional_string("next_cursor", next.as_deref());
-    let text = if lines.is_empty() { "There are no such tasks.".to_string() } else { lines.join("\n") };
+    let text = if lines.is_empty() { "There are no such tasks.".to_string() } else { crate::text::joined(&lines, "\n") };
     Ok(Started::Done(ToolResult::new(text, out)))
 }
 
