@@ -17,6 +17,17 @@ impl Random {
         Self(ChaCha8Rng::from_seed(seed))
     }
 
+    /// How many words of the stream were taken, for a snapshot.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        u64::try_from(self.0.get_word_pos()).unwrap_or(u64::MAX)
+    }
+
+    /// Goes on after so many words, so that none comes twice; it never goes back.
+    pub fn pass(&mut self, taken: u64) {
+        self.0.set_word_pos(self.0.get_word_pos().max(u128::from(taken)));
+    }
+
     /// A random UUID (RFC 9562, version 4).
     pub fn uuid(&mut self) -> String {
         let (high, low) = (self.0.next_u64(), self.0.next_u64());
@@ -40,6 +51,19 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_goes_on_after_what_was_taken() {
+        for count in 1..20 {
+            let (mut whole, mut later) = (Random::new([7; 32]), Random::new([7; 32]));
+            for _ in 0..count {
+                whole.below(9);
+            }
+            later.pass(whole.taken());
+            later.pass(1);
+            assert_eq!((later.uuid(), later.below(1 << 40)), (whole.uuid(), whole.below(1 << 40)));
+        }
+    }
 
     #[test]
     fn uuids_are_version_4_and_follow_the_seed() {
