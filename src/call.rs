@@ -302,13 +302,19 @@ impl Work {
     /// Ends what it does because its agent or the gateway goes, with what was received.
     pub fn interrupted(&mut self, run: &mut Run<'_>, why: &str) -> Ended {
         self.withdraw(run);
-        self.stop(run, false);
         let error = ToolError::new(Code::Canceled, format!("{why} while this call was running"));
+        match self {
+            Self::Send(work) => return work.fail(run, error),
+            Self::Broadcast(work) => work.interrupt(run, &error),
+            Self::Connect(_) | Self::Card(_) | Self::Task(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => {
+                self.stop(run, false);
+            }
+            Self::Asking(_) => {}
+        }
         Err(match self {
-            Self::Send(work) => work.with_received(error),
             Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
-            Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => error,
-            Self::Push(_) | Self::Asking(_) => error,
+            Self::Send(_) | Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) => error,
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) => error,
         })
     }
 

@@ -37,7 +37,7 @@ mod watching;
 /// What a gateway is born with.
 #[derive(Clone, Copy, Debug)]
 pub struct Genesis {
-    /// randomness of the host; a host that repeats a seed repeats its ids
+    /// randomness of the host; a host that repeats a seed repeats its ids, those of a snapshot apart
     pub seed: [u8; 32],
     /// the moment of birth on the host's monotonic clock
     pub now: Instant,

@@ -27,6 +27,17 @@ impl Random {
         key
     }
 
+    /// How many words of the stream were taken, for a snapshot.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        u64::try_from(self.0.get_word_pos()).unwrap_or(u64::MAX)
+    }
+
+    /// Goes on after so many words, so that none comes twice; it never goes back.
+    pub fn pass(&mut self, taken: u64) {
+        self.0.set_word_pos(self.0.get_word_pos().max(u128::from(taken)));
+    }
+
     /// A random UUID (RFC 9562, version 4).
     pub fn uuid(&mut self) -> String {
         let (high, low) = (self.0.next_u64(), self.0.next_u64());
@@ -59,6 +70,19 @@ mod tests {
         assert_ne!(Random::new([8; 32]).key(), key);
         let mut told = Random::new([7; 32]);
         assert!((0..1000).all(|_| !key.as_chunks().0.contains(&told.0.next_u64().to_le_bytes())));
+    }
+
+    #[test]
+    fn a_stream_goes_on_after_what_was_taken() {
+        for count in 1..20 {
+            let (mut whole, mut later) = (Random::new([7; 32]), Random::new([7; 32]));
+            for _ in 0..count {
+                whole.below(9);
+            }
+            later.pass(whole.taken());
+            later.pass(1);
+            assert_eq!((later.uuid(), later.below(1 << 40)), (whole.uuid(), whole.below(1 << 40)));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::json::Json;
+use crate::json::{Json, Members, members, string};
 
 mod credentials;
 mod filter;
@@ -21,6 +21,9 @@ use filter::{Filter, WINDOW};
 
 /// How many secrets are kept; the oldest make room.
 const CAPACITY: usize = 16_384;
+
+/// How many header fields of one request are looked at: far more than any tool takes.
+const HEADERS: usize = 256;
 
 /// The credentials of one scope, numbered from 1 as they were learned.
 #[derive(Clone, Default)]
@@ -71,6 +74,16 @@ impl Secrets {
     /// harmless fields; each cookie's value; the password of `Basic` (RFC 7617 §2) too.
     pub fn learn(&mut self, name: &str, value: &str) {
         credentials::of_header(name, value).iter().for_each(|secret| self.add(secret));
+    }
+
+    /// Learns the header fields among the arguments of a tool call.
+    pub fn learn_arguments(&mut self, arguments: &Members<'_>) {
+        let Some(headers) = arguments.get("headers").and_then(members) else { return };
+        for (name, value) in headers.iter().take(HEADERS) {
+            if let Some(value) = string(value) {
+                self.learn(name, &value);
+            }
+        }
     }
 
     /// Takes in a secret as it stands, if it is new: one that another table gave.

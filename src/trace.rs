@@ -8,11 +8,15 @@ use alloc::vec::Vec;
 use crate::config::Config;
 use crate::gateway::Genesis;
 use crate::io::{ExchangeId, Headers, Input, Misuse, Output, RequestId};
-use crate::json::{Json, Object};
+use crate::json::{self, Json, Object, Raw};
 use crate::redact::Secrets;
 use crate::scope::Scope;
 use crate::table::Table;
+use crate::text;
 use crate::time::Instant;
+
+/// Nesting of a message that is looked into.
+const DEPTH: u32 = 128;
 
 /// Fields of incoming requests that hold a credential. The name of a session is none: it comes from the seed, which the
 /// trace begins with.
@@ -109,9 +113,15 @@ impl Trace {
                 self.learn(headers);
                 Kept::Request(*request, input.to_json())
             }
+            Input::Message { peer, text } => {
+                let text = self.message(text).into();
+                Kept::Whole(None, Input::Message { peer: *peer, text }.to_json())
+            }
+            Input::MessageTooLong { peer, start, bytes } => {
+                let start = self.message(start).into();
+                Kept::Whole(None, Input::MessageTooLong { peer: *peer, start, bytes: *bytes }.to_json())
+            }
             Input::Open { .. }
-            | Input::Message { .. }
-            | Input::MessageTooLong { .. }
             | Input::Closed { .. }
             | Input::Update { .. }
             | Input::WorkEnd { .. }
@@ -119,6 +129,18 @@ impl Trace {
             | Input::Stop
             | Input::Tick => Kept::Whole(None, input.to_json()),
         })
+    }
+
+    /// Learns the header values in a message, whatever becomes of it. One that cannot be read is told up to where they may
+    /// begin.
+    fn message<'t>(&mut self, text: &'t str) -> &'t str {
+        let Ok(raw) = json::parse(text, DEPTH) else {
+            return text::find(text, "headers").and_then(|at| text.get(..at)).unwrap_or(text);
+        };
+        let mut known = Secrets::new();
+        learn_within(raw, &mut known);
+        known.iter().for_each(|secret| self.secrets.add_related(secret));
+        text
     }
 
     fn learn(&mut self, headers: &Headers) {
@@ -235,7 +257,14 @@ impl Trace {
     /// The end of an incoming body, or of its request.
     fn request_done(&mut self, request: RequestId, was_read: bool) {
         let Some(all) = self.bodies.remove(&request).filter(|all| !all.is_empty()) else { return };
-        let bytes = if was_read { self.secrets.placeholders_in_bytes(&all) } else { blank(all.len()) };
+        let bytes = match core::str::from_utf8(&all) {
+            Ok(text) if was_read => {
+                let text = self.message(text);
+                self.secrets.placeholders_in_bytes(text.as_bytes())
+            }
+            Err(_) if was_read => alloc::vec![0xff],
+            Ok(_) | Err(_) => blank(all.len()),
+        };
         self.input(self.now, &Input::RequestBody { request, bytes }.to_json(), None);
     }
 
@@ -270,6 +299,17 @@ impl Trace {
     /// The next line.
     pub fn poll(&mut self) -> Option<String> {
         self.lines.pop_front()
+    }
+}
+
+/// Learns the header values anywhere in a message: what is refused is traced too.
+fn learn_within(raw: Raw<'_>, known: &mut Secrets) {
+    match json::members(raw) {
+        Some(members) => {
+            known.learn_arguments(&members);
+            members.iter().for_each(|(_, value)| learn_within(value, known));
+        }
+        None => json::elements(raw).into_iter().flatten().for_each(|element| learn_within(element, known)),
     }
 }
 

@@ -104,15 +104,23 @@ impl Broadcast {
         }
     }
 
+    /// Ends all that run with the same error.
+    pub fn interrupt(&mut self, run: &mut Run<'_>, error: &ToolError) {
+        for (_, part) in &mut self.parts {
+            if let Part::Running(send) = part {
+                let _ = send.fail(run, error.clone());
+            }
+        }
+    }
+
     /// Ends the send to an alias that was disconnected; the result once all have ended.
     pub fn disconnect(&mut self, run: &mut Run<'_>, alias: &str) -> Option<Ended> {
         self.act(run, |send, run| {
             if send.target().alias.as_ref().is_none_or(|(known, _)| known != alias) {
                 return None;
             }
-            send.stop(run, false);
             let message = format!("agent '{alias}' was disconnected while this broadcast was running");
-            Some(Err(send.with_received(ToolError::new(Code::Canceled, message))))
+            Some(send.fail(run, ToolError::new(Code::Canceled, message)))
         })
     }
 

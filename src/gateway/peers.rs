@@ -18,8 +18,6 @@ use crate::scope::Scope;
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// How long the name of a scope may be.
 const SCOPE_BYTES: usize = 256;
-/// How many header fields of one request are looked at: far more than any tool takes.
-const HEADERS: usize = 256;
 /// The version whose peers may send batches.
 const BATCH_VERSION: &str = "2025-03-26";
 
@@ -146,6 +144,8 @@ impl Gateway {
         let limit = self.ground.config.limits.calls_per_peer;
         let Some(session) = self.peers.get_mut(&peer) else { return };
         let scope = self.scopes.get_or_default(session.scope.as_str());
+        // Each request gets a response under its own id (MCP 2025-11-25, basic protocol), so that nobody waits for ever; a
+        // client that takes an id twice cannot tell the two apart in any case.
         if session.has(id) {
             let message = "a request with this `id` is still running: take another one";
             return self.say_error(peer, Some(id), INVALID_REQUEST, message, None);
@@ -169,14 +169,8 @@ impl Gateway {
     /// Header values are secrets before anything else is looked at: a request that is refused is traced too.
     fn learn_headers(&mut self, peer: PeerId, params: Option<Raw<'_>>) {
         let arguments = params.and_then(json::members).and_then(|params| params.get("arguments").and_then(json::members));
-        let headers = arguments.and_then(|arguments| arguments.get("headers").and_then(json::members));
-        let (Some(headers), Some(session)) = (headers, self.peers.get(&peer)) else { return };
-        let secrets = &mut self.scopes.get_or_default(session.scope.as_str()).secrets;
-        for (name, value) in headers.iter().take(HEADERS) {
-            if let Some(value) = json::string(value) {
-                secrets.learn(name, &value);
-            }
-        }
+        let (Some(arguments), Some(session)) = (arguments, self.peers.get(&peer)) else { return };
+        self.scopes.get_or_default(session.scope.as_str()).secrets.learn_arguments(&arguments);
     }
 
     fn call(&mut self, peer: PeerId, id: &Id, wanted: Wanted<'_>) {

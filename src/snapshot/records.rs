@@ -85,6 +85,7 @@ impl Gateway {
         record.string("kind", "counters").integer("exchange", exchange).integer("call", call);
         let (tasks, works) = self.served.counters();
         record.integer("peers", self.incoming.peers()).integer("tasks", tasks).integer("works", works);
+        record.integer("random", self.ground.random.taken());
         record.finish()
     }
 

@@ -61,6 +61,10 @@ impl Gateway {
                 self.ground.restore_counters(record.number("exchange"), record.number("call"));
                 self.incoming.restore_peers(record.number("peers"));
                 self.served.restore_counters(record.number("tasks"), record.number("works"));
+                // A host that repeats its seed repeats no name that is known already.
+                if record.value("random").is_some() {
+                    self.ground.random.pass(record.number("random"));
+                }
             }
             "peer" => self.restore_peer(record),
             "http_session" => {

@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     clippy::std_instead_of_alloc,
     clippy::std_instead_of_core,
-    clippy::disallowed_types, // the answers are our own, and looked at as values
     missing_docs,
     dead_code,
     unreachable_pub

@@ -139,6 +139,8 @@ fn the_end_answers_what_was_asked() {
     assert_eq!(world.done(half).status, 503);
     assert_eq!(world.aborts, [stream.exchange, told_stream.exchange]);
     assert!(world.fetches.is_empty(), "the tasks go on");
+    let kept = world.gateway.snapshot(Secrets::Keep).concat();
+    assert!(kept.contains("the gateway is stopping while this call was running") && !kept.contains("its caller left"));
     assert_eq!(world.answer(&[], &initialize(LEGACY)).status, 503);
     assert_eq!(world.answer(&[("Mcp-Session-Id", &session)], &rpc("1", "ping", "{}")).status, 503);
     assert!(world.gateway.poll_timeout().is_none());

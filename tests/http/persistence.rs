@@ -98,3 +98,29 @@ fn a_trace_holds_no_token_and_replays() {
     let replayed: Vec<String> = std::iter::from_fn(|| again.gateway.poll_trace()).collect();
     assert_eq!(lines[..replayed.len()], replayed[..]);
 }
+
+#[test]
+fn a_session_after_a_restart_with_the_same_seed_has_a_name_of_its_own() {
+    let mut world = World::new("{}");
+    let first = world.session(LEGACY, &[]);
+    let pieces = world.gateway.snapshot(Secrets::Keep);
+    let config = world.config.clone();
+    let gateway = Gateway::restore(genesis(world.now), config.clone(), &pieces).unwrap();
+    let mut again = World::with(gateway, config);
+    assert_ne!(again.session(LEGACY, &[]), first);
+}
+
+#[test]
+fn what_is_refused_is_traced_without_the_credentials_in_it() {
+    let mut world = World::new("{}");
+    world.gateway.set_trace(true);
+    let tool = CONNECT.replace("\"alias\"", r#""headers":{"X-Key":"tool-secret-1"},"alias""#);
+    let whole = rpc("1", "tools/call", &tool);
+    let broken = whole.trim_end_matches('}').to_owned();
+    for body in [whole.clone(), broken, whole.replace("2.0", "1.0"), format!("[[{whole}]]")] {
+        let status = world.answer(&[("Mcp-Session-Id", "none")], &body).status;
+        assert!(status == 400 || status == 404, "{status} {body}");
+    }
+    let lines: Vec<String> = std::iter::from_fn(|| world.gateway.poll_trace()).collect();
+    assert!(!lines.concat().contains("tool-secret-1"), "{lines:#?}");
+}

@@ -39,7 +39,7 @@ pub struct World {
     pub aborts: Vec<ExchangeId>,
     /// what the gateway had kept
     pub storage: Storage,
-    config: Config,
+    pub config: Config,
     inputs: usize,
     /// work for a function of the host: its number and its order
     pub works: Vec<(WorkId, String)>,

@@ -23,7 +23,7 @@ impl Send {
     }
 
     /// An error that keeps what was received.
-    pub(super) fn fail(&mut self, run: &mut Run<'_>, error: ToolError) -> Ended {
+    pub fn fail(&mut self, run: &mut Run<'_>, error: ToolError) -> Ended {
         self.step(Happening::Failure);
         self.remember(run);
         self.drop_exchange(run);
