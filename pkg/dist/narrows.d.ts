@@ -151,9 +151,9 @@ export interface InitOutput {
     readonly core_traceLine: (a: number) => [number, number, number, number];
     readonly fetch_abort: (a: number) => void;
     readonly fetch_new: (a: any, b: any, c: any) => [number, number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f: (a: number, b: number, c: any, d: any) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__he1f0caf9848489ca: (a: number, b: number, c: any, d: any) => void;
     readonly wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac: (a: number, b: number, c: any) => [number, number];
-    readonly wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0: (a: number, b: number) => void;
+    readonly wasm_bindgen__convert__closures_____invoke__hdd7dfaae3a1d179d: (a: number, b: number) => void;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_exn_store: (a: number) => void;

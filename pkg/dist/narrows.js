@@ -671,18 +671,18 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 4, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref, Externref], shim_idx: 5, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he1f0caf9848489ca);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 132, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 135, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 5, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
-            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [], shim_idx: 4, ret: Unit, inner_ret: Some(Unit) }, mutable: false }) -> Externref`.
+            const ret = makeClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hdd7dfaae3a1d179d);
             return ret;
         },
         __wbindgen_generic_0000000000000004: function(arg0) {
@@ -716,8 +716,8 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4bde8da578c4afe0(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__hdd7dfaae3a1d179d(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hdd7dfaae3a1d179d(arg0, arg1);
 }
 
 function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg1, arg2) {
@@ -727,8 +727,8 @@ function wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac(arg0, arg
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h1ec58a117635598f(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__he1f0caf9848489ca(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__he1f0caf9848489ca(arg0, arg1, arg2, arg3);
 }
 
 
