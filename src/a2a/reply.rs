@@ -16,7 +16,7 @@ use super::task::Task;
 
 /// What an agent answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is read")]
+#[allow(clippy::large_enum_variant, reason = "it is taken apart where it is read; on 32 bits it is not large")]
 pub enum Reply {
     /// a task
     Task(Task),

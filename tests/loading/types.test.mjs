@@ -49,6 +49,13 @@ const everything = {
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
   storage: true,
+  a2a: {
+    name: "N",
+    description: "D",
+    url: "https://gateway.example/",
+    responder: "inbox",
+    skills: [{ id: "e", name: "E", description: "D", tags: ["t"], responder: "echo" }],
+  },
 };
 
 test("the configuration's type has the keys that the gateway has", async () => {

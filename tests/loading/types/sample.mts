@@ -36,6 +36,10 @@ function perform(output: Output): string {
       return output.exchange.toFixed();
     case "save":
       return output.key + output.pieces.join();
+    case "work":
+      return output.order.principal + output.work.toFixed();
+    case "work_abort":
+      return output.work.toFixed();
     case "notice":
       return output.level + output.event;
     default: {
