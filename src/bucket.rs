@@ -91,30 +91,38 @@ impl Bucket {
     /// # Errors
     /// The milliseconds after which there will be one, rounded up. Nothing is taken then.
     pub fn take(&mut self, now: Instant) -> Result<(), u64> {
-        if let Some(until) = self.closed_until {
-            if now < until {
-                return Err(until.since(now));
-            }
-            self.closed_until = None;
+        let wait_ms = self.wait_ms(now);
+        if wait_ms > 0 {
+            return Err(wait_ms);
         }
+        self.closed_until = None;
+        if self.rate.is_limit() {
+            self.level -= UNIT;
+        }
+        Ok(())
+    }
+
+    /// How long it takes until there is a token and the agent is no longer to be left alone; 0 where that is now.
+    fn wait_ms(&mut self, now: Instant) -> u64 {
+        let silence = self.closed_until.map_or(0, |until| until.since(now));
         if !self.rate.is_limit() {
-            return Ok(());
+            return silence;
         }
         self.level = self.level_at(now);
         // A clock that stepped back gives nothing until it has passed the latest moment seen.
         self.at = self.at.max(now);
         if self.level >= UNIT {
-            self.level -= UNIT;
-            return Ok(());
+            return silence;
         }
         let missing = (UNIT - self.level).div_ceil(self.rate.micro_rps);
-        Err(missing.saturating_add(self.at.since(now)))
+        silence.max(missing.saturating_add(self.at.since(now)))
     }
 
-    /// Empties the bucket because the agent asked for silence.
-    pub fn close(&mut self, now: Instant, wait_ms: u64) {
+    /// Empties the bucket because the agent asked for silence. Gives the milliseconds after which there will be a token.
+    pub fn close(&mut self, now: Instant, wait_ms: u64) -> u64 {
         let until = now.plus_ms(wait_ms);
         self.closed_until = Some(self.closed_until.map_or(until, |known| known.max(until)));
+        self.wait_ms(now)
     }
 }
 
@@ -162,8 +170,19 @@ mod tests {
     fn an_agent_may_close_its_own_bucket() {
         let mut bucket = Bucket::new(Rate { micro_rps: 0, burst: 0 }, Instant::from_ms(0));
         assert_eq!(bucket.take(Instant::from_ms(0)), Ok(()));
-        bucket.close(Instant::from_ms(10), 2000);
+        assert_eq!(bucket.close(Instant::from_ms(10), 2000), 2000);
         assert_eq!(bucket.take(Instant::from_ms(510)), Err(1500));
         assert_eq!(bucket.take(Instant::from_ms(2010)), Ok(()));
+    }
+
+    #[test]
+    fn after_a_silence_there_may_be_no_token_yet() {
+        let mut bucket = Bucket::new(Rate { micro_rps: 200_000, burst: 1 }, Instant::from_ms(0));
+        assert_eq!(bucket.take(Instant::from_ms(0)), Ok(()));
+        assert_eq!(bucket.close(Instant::from_ms(0), 1000), 5000);
+        assert_eq!(bucket.take(Instant::from_ms(500)), Err(4500));
+        assert_eq!(bucket.close(Instant::from_ms(500), 9000), 9000);
+        assert_eq!(bucket.take(Instant::from_ms(9499)), Err(1));
+        assert_eq!(bucket.take(Instant::from_ms(9500)), Ok(()));
     }
 }

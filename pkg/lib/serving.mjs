@@ -14,9 +14,11 @@ const BODILESS = new Set([101, 204, 205, 304]);
  */
 export function respond(driver, request, ended) {
   return new Promise((resolve, reject) => {
-    const { pathname, search, host } = new URL(request.url);
+    const { protocol, pathname, search, host } = new URL(request.url);
     const headers = [...request.headers];
     if (!request.headers.has("host")) headers.push(["host", host]);
+    // What is told of the gateway's own address has the scheme under which it was asked.
+    if (protocol === "https:" && !request.headers.has("x-forwarded-proto")) headers.push(["x-forwarded-proto", "https"]);
     const reply = new Reply({ resolve, reject, ended, leave: () => driver.requestGone(number) });
     const number = driver.request(request.method, pathname + search, headers, reply);
     if (request.signal?.aborted) return reply.fail(request.signal.reason);

@@ -122,7 +122,7 @@ interface PortLike {
  * A gateway in this program. It shares nothing with any other.
  *
  * ```ts
- * using gateway = await Gateway.open();
+ * const gateway = await Gateway.open();
  * await gateway.connect({ alias: "bistro", agent_url: "https://agent.example.com" });
  * const { text } = await gateway.send({ agent: "bistro", message: "What is for dinner?" });
  * ```

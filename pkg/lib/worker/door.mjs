@@ -33,8 +33,8 @@ export function door({ objects, configure }, platform) {
       const answer = bySession(request, objects(env));
       if (answer) return answer;
     }
-    // Whoever has no object is answered without one: refused, or told that all is well.
-    lobby ??= openDriver({ config, host: { setTimer: () => () => {} } }, platform);
+    // Whoever has no object is answered without one: refused, or told that all is well. Nothing is kept there, so it takes no tasks.
+    lobby ??= openDriver({ config: { ...config, a2a: { enabled: false } }, host: { setTimer: () => () => {} } }, platform);
     return respond(lobby, request, () => new Error("a fault in Narrows ended this gateway"));
   };
 }

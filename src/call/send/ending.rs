@@ -108,6 +108,8 @@ impl Send {
         self.remember(run);
         self.drop_exchange(run);
         let running = self.assembly.task().filter(|task| !task.status.state.is_terminal());
+        // A task that has no name yet cannot be named to its agent.
+        let running = running.filter(|task| !task.id.is_empty());
         let (Some(task), Some(route)) = (running.filter(|_| cancelled), &self.route) else { return };
         if let Ok(encoded) = a2a::encode(route.interface(), &Operation::Cancel { task_id: &task.id }, run.ground.call_number()) {
             let plan = self.target.plan(encoded, run.reply());
