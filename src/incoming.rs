@@ -51,6 +51,22 @@ impl Incoming {
         PeerId(FIRST_PEER + self.peers)
     }
 
+    /// The next comment on the response to a request is due when it was silent for a while from now; whether it is one
+    /// that waits or watches.
+    pub fn comment_later(&mut self, request: RequestId, now: Instant) -> bool {
+        let next = now.plus_ms(KEEP_ALIVE_MS);
+        let Some(served) = self.requests.get_mut(&request) else { return false };
+        let before = match &mut served.stage {
+            Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
+                core::mem::replace(comment_at, next)
+            }
+            Stage::Body { .. } | Stage::Refused => return false,
+        };
+        self.keep_alive.remove(&(before, request));
+        self.keep_alive.insert((next, request), ());
+        true
+    }
+
     /// Forgets a request, with what it waits for.
     pub fn remove(&mut self, request: RequestId) -> Option<Served> {
         self.take_body(request);

@@ -82,14 +82,20 @@ impl Gateway {
     pub(super) fn deliver_pushes(&mut self, number: TaskNumber, event: &Event) {
         let Some(task) = self.served.get(number) else { return };
         let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
+        // What is said in a version is the same to all who take it, and is written once.
+        let (mut body_10, mut body_03) = (None, None);
         for (at, push) in pushes.into_iter().enumerate() {
             let Some(task) = self.served.get(number) else { return };
-            let body = if push.is_10 {
-                event.write(Dialect::JsonRpc10)
-            } else {
-                Event::Task(task.task().clone()).write(Dialect::JsonRpc03)
-            };
-            let body = self.clean(&owner, body).into_string();
+            let written = if push.is_10 { &mut body_10 } else { &mut body_03 };
+            let body = written.get_or_insert_with(|| {
+                let body = if push.is_10 {
+                    event.write(Dialect::JsonRpc10)
+                } else {
+                    Event::Task(task.task().clone()).write(Dialect::JsonRpc03)
+                };
+                self.clean(&owner, body).into_string()
+            });
+            let body = body.clone();
             if let Some(call) = push.call.filter(|call| self.calls.has(call)) {
                 self.work(call, |work, run| match work {
                     Work::Push(delivery) => delivery.add(run, body),

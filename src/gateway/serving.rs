@@ -108,6 +108,17 @@ impl Gateway {
         self.incoming.requests.get(&request).map(|served| served.common.clone()).unwrap_or_default()
     }
 
+    /// The head of a response that is a stream of events.
+    pub(super) fn respond_events(&mut self, request: RequestId) {
+        let mut headers = self.common(request);
+        for (name, value) in
+            [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no")]
+        {
+            headers.push((name.to_string(), value.to_string()));
+        }
+        self.ground.outputs.push_back(Output::ResponseHead { request, status: 200, headers });
+    }
+
     /// A complete response. The request's number is free again.
     pub(super) fn respond(&mut self, request: RequestId, status: u16, headers: Headers, body: String) {
         self.ground.outputs.push_back(Output::ResponseHead { request, status, headers });

@@ -1,13 +1,13 @@
 //! What peers of the HTTP face are told: JSON while it is one quick answer, events once there is more.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use super::Gateway;
 use super::posting::{batch, literal};
 use crate::incoming::access::Refusal;
 use crate::incoming::mcp as rules;
-use crate::incoming::{KEEP_ALIVE_MS, Message, Stage, Waiting};
+use crate::incoming::{Message, Stage, Waiting};
 use crate::io::{Output, PeerId, RequestId};
 use crate::jsonrpc::Id;
 use crate::list::gather;
@@ -134,13 +134,7 @@ impl Gateway {
         waiting.streaming = true;
         let answers = core::mem::take(&mut waiting.answers);
         let peer = waiting.peer;
-        let mut headers = self.common(request);
-        for (name, value) in
-            [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no")]
-        {
-            headers.push((name.to_string(), value.to_string()));
-        }
-        self.ground.outputs.push_back(Output::ResponseHead { request, status: 200, headers });
+        self.respond_events(request);
         let version = self.peers.get(&peer).and_then(|session| session.version);
         if primed && version == Some(PRIMED_VERSION) {
             self.event(request, "");
@@ -212,16 +206,10 @@ impl Gateway {
         let due =
             gather(self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request));
         for request in due {
-            if self.comment(request) {
+            if !self.incoming.comment_later(request, now) {
                 continue;
             }
-            let Some(waiting) = self.waiting(request) else { continue };
-            let (before, streaming) = (waiting.comment_at, waiting.streaming);
-            let next = now.plus_ms(KEEP_ALIVE_MS);
-            waiting.comment_at = next;
-            self.incoming.keep_alive.remove(&(before, request));
-            self.incoming.keep_alive.insert((next, request), ());
-            if !streaming {
+            if self.waiting(request).is_some_and(|waiting| !waiting.streaming) {
                 self.start_stream(request, true);
             }
             self.ground.outputs.push_back(Output::ResponseBody { request, text: String::from(": keep-alive\n\n") });

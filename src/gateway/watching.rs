@@ -1,6 +1,5 @@
 //! Those who watch served tasks: the snapshot first, then each change once and in order.
 
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Gateway;
@@ -79,7 +78,8 @@ impl Gateway {
         let Some(watching) = self.watching(request) else { return };
         let form = watching.form.clone();
         if !core::mem::replace(&mut watching.begun, true) {
-            self.begin_stream(request);
+            self.respond_events(request);
+            self.incoming.comment_later(request, self.ground.now);
         }
         let event = self.clean(&owner, event.write(form.dialect));
         let data = if form.dialect.is_rest() { event } else { rpc(&form, "result", &event) };
@@ -90,21 +90,6 @@ impl Gateway {
             self.unwatch(request, number);
             self.incoming.remove(request);
         }
-    }
-
-    fn begin_stream(&mut self, request: RequestId) {
-        let mut headers = self.common(request);
-        for (name, value) in
-            [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no")]
-        {
-            headers.push((name.to_string(), value.to_string()));
-        }
-        self.ground.outputs.push_back(Output::ResponseHead { request, status: 200, headers });
-        let next = self.ground.now.plus_ms(KEEP_ALIVE_MS);
-        if let Some(watching) = self.watching(request) {
-            watching.comment_at = next;
-        }
-        self.incoming.keep_alive.insert((next, request), ());
     }
 
     /// The one answer to a message: the task as it is now, or the message in its place.
@@ -127,17 +112,6 @@ impl Gateway {
         if let Some(task) = self.served.get_mut(number) {
             task.listeners.retain(|known| *known != request);
         }
-    }
-
-    /// A comment on a stream that was silent for a while; whether the request is one that watches a task.
-    pub(super) fn comment(&mut self, request: RequestId) -> bool {
-        let next = self.ground.now.plus_ms(KEEP_ALIVE_MS);
-        let Some(watching) = self.watching(request) else { return false };
-        let before = core::mem::replace(&mut watching.comment_at, next);
-        self.incoming.keep_alive.remove(&(before, request));
-        self.incoming.keep_alive.insert((next, request), ());
-        self.ground.outputs.push_back(Output::ResponseBody { request, text: String::from(": keep-alive\n\n") });
-        true
     }
 
     /// The gateway stops: a stream ends, whoever waits for an answer gets the task as it is. Whether the request was one
