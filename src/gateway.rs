@@ -111,7 +111,7 @@ impl Gateway {
         match input {
             Input::Open { peer, scope } => self.open(peer, scope),
             Input::Message { peer, text } => self.message(peer, &text),
-            Input::MessageTooLong { peer, start, bytes } => self.message_too_long(peer, &start, bytes),
+            Input::MessageTooLong { peer, start, end, bytes } => self.message_too_long(peer, &start, &end, bytes),
             Input::Closed { peer } => self.closed(peer),
             Input::Head { exchange, status, headers } => {
                 let delivery = self.exchanges.head(&mut self.ground, exchange, status, headers)?;

@@ -59,6 +59,8 @@ pub enum Input {
         peer: PeerId,
         /// its first bytes (4 KiB are enough), from which the id is read
         start: String,
+        /// its last bytes (1 KiB is enough): many clients write the id last
+        end: String,
         /// its whole length
         bytes: u64,
     },
@@ -424,8 +426,9 @@ impl Input {
         match self {
             Self::Open { peer, scope } => out.string("type", "open").integer("peer", peer.0).string("scope", scope),
             Self::Message { peer, text } => out.string("type", "message").integer("peer", peer.0).string("text", text),
-            Self::MessageTooLong { peer, start, bytes } => {
-                out.string("type", "message_too_long").integer("peer", peer.0).string("start", start).integer("bytes", *bytes)
+            Self::MessageTooLong { peer, start, end, bytes } => {
+                out.string("type", "message_too_long").integer("peer", peer.0).string("start", start).string("end", end);
+                out.integer("bytes", *bytes)
             }
             Self::Closed { peer } => out.string("type", "closed").integer("peer", peer.0),
             Self::Head { exchange, status, headers } => {

@@ -173,6 +173,28 @@ pub fn id_from_start(text: &str) -> Option<Id> {
     None
 }
 
+/// How deep the members behind an id may nest to be read from the end.
+const END_DEPTH: u32 = 16;
+
+/// How many keys that read `id` are tried from the end on.
+const END_TRIES: usize = 4;
+
+/// The id at the top of an object of which the end is known, where nothing but whole members stands behind it.
+///
+/// A key in quotes cannot stand inside a string, where its quotes would be escaped. An id of an object further in has a
+/// brace more behind it than one object closes, so what follows is no object then.
+#[must_use]
+pub fn id_from_end(text: &str) -> Option<Id> {
+    text.rmatch_indices("\"id\"").take(END_TRIES).find_map(|(at, _)| {
+        let (before, rest) = text.split_at_checked(at)?;
+        if before.ends_with('\\') {
+            return None;
+        }
+        let object = alloc::format!("{{{rest}");
+        json::parse(&object, END_DEPTH).ok().and_then(json::members)?.get_any("id").and_then(Id::read)
+    })
+}
+
 fn id_literal(value: &str) -> Option<Id> {
     let end = if value.starts_with('"') {
         json::string_end(value.as_bytes(), 0)?
@@ -253,6 +275,24 @@ mod tests {
         for id in ["\"1\"", "\"007\"", "1", "0", "9007199254740993", "18446744073709551615", "1.5", "\"\"", "-5"] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             assert_eq!(kind(&text), format!("request {id} ping -"));
+        }
+    }
+
+    #[test]
+    fn the_id_is_found_from_the_end() {
+        for (text, want) in [
+            (r#"y"}},"jsonrpc":"2.0","id":7}"#, Some("7")),
+            (r#"y"}},"id" : "a\"b" , "jsonrpc":"2.0"} "#, Some(r#""a\"b""#)),
+            (r#"y","id":9007199254740993,"_meta":{"id":2},"last":"id"}"#, Some("9007199254740993")),
+            (r#""params":{"arguments":{"id":7}}}"#, None),
+            (r#""params":{"message":"say \"id\":7}"}}"#, None),
+            (r#""params":{"message":"\\","id":7}}"#, None),
+            (r#","id":null}"#, None),
+            (r#","id":{"x":1}}"#, None),
+            (r#","id":7"#, None),
+            (r#","id":7}{"#, None),
+        ] {
+            assert_eq!(id_from_end(text).as_ref().map(|id| id.as_json().as_str()), want, "{text}");
         }
     }
 

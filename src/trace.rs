@@ -117,9 +117,9 @@ impl Trace {
                 let text = self.message(text).into();
                 Kept::Whole(None, Input::Message { peer: *peer, text }.to_json())
             }
-            Input::MessageTooLong { peer, start, bytes } => {
-                let start = self.message(start).into();
-                Kept::Whole(None, Input::MessageTooLong { peer: *peer, start, bytes: *bytes }.to_json())
+            Input::MessageTooLong { peer, start, end, bytes } => {
+                let (start, end) = (self.message(start).into(), self.message(end).into());
+                Kept::Whole(None, Input::MessageTooLong { peer: *peer, start, end, bytes: *bytes }.to_json())
             }
             Input::Open { .. }
             | Input::Closed { .. }

@@ -200,7 +200,11 @@ fn no_message_panics() {
             let bytes = if chance.one_in(8) { chance.bytes(40) } else { mutated(&mut chance, message.as_bytes()) };
             let peer = PeerId(chance.between(1, 2));
             give(&mut gateway, round * 10, Input::Message { peer, text: lossy(&bytes) });
-            give(&mut gateway, round * 10, Input::MessageTooLong { peer, start: lossy(&bytes), bytes: 1 << 40 });
+            give(
+                &mut gateway,
+                round * 10,
+                Input::MessageTooLong { peer, start: lossy(&bytes), end: lossy(&bytes), bytes: 1 << 40 },
+            );
         }
         give(&mut gateway, 700, Input::Closed { peer: PeerId(2) });
         give(&mut gateway, 700, Input::Closed { peer: PeerId(1) });

@@ -94,9 +94,9 @@ export class Driver {
     this.#enter((core, now) => core.message(now, peer, text));
   }
 
-  /** A message that was too long to be kept. @param {number} peer @param {string} start @param {number} bytes */
-  messageTooLong(peer, start, bytes) {
-    this.#input({ type: "message_too_long", peer, start, bytes });
+  /** A message that was too long to be kept: its first and last bytes, and how many it had. @param {number} peer */
+  messageTooLong(peer, start, end, bytes) {
+    this.#input({ type: "message_too_long", peer, start, end, bytes });
   }
 
   /** A client left. What it still gets is dropped. @param {number} peer */

@@ -1,6 +1,9 @@
 /** How much of a line that is too long is kept: enough to read the id of a JSON-RPC request. */
 const START_BYTES = 4096;
 
+/** How much of its end is kept: many clients write the id last. */
+const END_BYTES = 1024;
+
 /** More than the limit may arrive of a line that fits: the CR of its end and the byte order mark of the first line. */
 const SPARE_BYTES = 4;
 
@@ -21,12 +24,15 @@ export class Lines {
   /** The bytes of the unfinished line, in a buffer that doubles, so that a long line costs linear time. */
   #kept = NOTHING;
   #length = 0;
+  /** The last bytes of a line that is too long. */
+  #tail = NOTHING;
   #first = true;
 
   /**
    * @param {number} limitBytes the longest line that is kept, without its line end
    * @param {(text: string) => void} line takes each line
-   * @param {(start: string, bytes: number) => void} tooLong takes the first 4 KiB and the length of a line over the limit
+   * @param {(start: string, end: string, bytes: number) => void} tooLong takes the first 4 KiB, the last KiB and the
+   *   length of a line over the limit
    */
   constructor(limitBytes, line, tooLong) {
     this.#limitBytes = limitBytes;
@@ -54,6 +60,8 @@ export class Lines {
     if (length <= this.#limitBytes + SPARE_BYTES) {
       this.#append(bytes);
     } else {
+      if (this.#tail.length === 0) this.#tail = lastOf(this.#kept.subarray(0, this.#length), NOTHING);
+      this.#tail = lastOf(bytes, this.#tail);
       if (this.#kept.length > START_BYTES) this.#kept = Buffer.from(this.#kept.subarray(0, START_BYTES));
       if (this.#length < START_BYTES) this.#append(bytes.subarray(0, START_BYTES - this.#length));
     }
@@ -73,14 +81,21 @@ export class Lines {
   #finish(rest) {
     let bytes = rest;
     let length = rest.length;
+    let end = rest;
     if (this.#length > 0) {
       this.#keep(rest);
       length = this.#length;
       bytes = this.#kept.subarray(0, length);
+      end = this.#tail.length > 0 ? this.#tail : bytes;
       this.#kept = NOTHING;
+      this.#tail = NOTHING;
       this.#length = 0;
     }
-    if (bytes.length === length && bytes[length - 1] === CR) bytes = bytes.subarray(0, --length);
+    if (end[end.length - 1] === CR) {
+      if (bytes.length === length) bytes = bytes.subarray(0, -1);
+      end = end.subarray(0, -1);
+      length -= 1;
+    }
     if (this.#first) {
       this.#first = false;
       if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -89,10 +104,16 @@ export class Lines {
       }
     }
     if (length > this.#limitBytes) {
-      this.#tooLong(bytes.toString("utf8", 0, START_BYTES), length);
+      this.#tooLong(bytes.toString("utf8", 0, START_BYTES), lastOf(end, NOTHING).toString("utf8"), length);
       return;
     }
     const text = bytes.toString("utf8");
     if (/[^ \t\r]/.test(text)) this.#line(text);
   }
+}
+
+/** The last bytes of two pieces, in a buffer of their own. @param {Buffer} bytes @param {Buffer} before */
+function lastOf(bytes, before) {
+  const short = END_BYTES - bytes.length;
+  return short > 0 && before.length > 0 ? Buffer.concat([before.subarray(-short), bytes]) : Buffer.from(bytes.subarray(-END_BYTES));
 }

@@ -49,7 +49,7 @@ export async function serveStdio(driver, { input, output, messageBytes, signal, 
       if (!headerSeen) say(HEADER_HINT);
       headerSeen = true;
     },
-    (start, bytes) => driver.messageTooLong(PEER, start, bytes),
+    (start, end, bytes) => driver.messageTooLong(PEER, start, end, bytes),
   );
   input.on("data", (chunk) => lines.push(chunk));
   input.on("end", () => {

@@ -27,7 +27,7 @@ export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "redirect"
 export type Input =
   | { type: "open"; peer: number; scope: string }
   | { type: "message"; peer: number; text: string }
-  | { type: "message_too_long"; peer: number; start: string; bytes: number }
+  | { type: "message_too_long"; peer: number; start: string; end: string; bytes: number }
   | { type: "closed"; peer: number }
   | { type: "head"; exchange: number; status: number; headers: Header[] }
   | { type: "body"; exchange: number; text: string }

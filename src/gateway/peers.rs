@@ -89,19 +89,19 @@ impl Gateway {
         }
         let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
         if bytes > self.ground.config.limits.message_bytes {
-            return self.message_too_long(peer, text, bytes);
+            return self.message_too_long(peer, text, text, bytes);
         }
         self.incoming(peer, jsonrpc::read(text, self.ground.config.limits.depth()), true);
         Ok(())
     }
 
-    pub(super) fn message_too_long(&mut self, peer: PeerId, start: &str, bytes: u64) -> Result<(), Misuse> {
+    pub(super) fn message_too_long(&mut self, peer: PeerId, start: &str, end: &str, bytes: u64) -> Result<(), Misuse> {
         if !self.peers.has(&peer) {
             return Err(Misuse::PeerUnknown(peer));
         }
         let limit = self.ground.config.limits.message_bytes;
         let message = format!("the message has {bytes} bytes; message_bytes allows {limit}");
-        match jsonrpc::id_from_start(start) {
+        match jsonrpc::id_from_start(start).or_else(|| jsonrpc::id_from_end(end)) {
             Some(id) if self.response_too_long(peer, &id) => {}
             Some(id) => self.say_error(peer, Some(&id), INVALID_REQUEST, &message, None),
             None => self.noise(peer, &message),

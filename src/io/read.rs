@@ -24,9 +24,12 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
     let input = match reader.text("type").as_str() {
         "open" => Input::Open { peer: reader.peer(), scope: reader.text("scope") },
         "message" => Input::Message { peer: reader.peer(), text: reader.text("text") },
-        "message_too_long" => {
-            Input::MessageTooLong { peer: reader.peer(), start: reader.text("start"), bytes: reader.number("bytes") }
-        }
+        "message_too_long" => Input::MessageTooLong {
+            peer: reader.peer(),
+            start: reader.text("start"),
+            end: reader.text("end"),
+            bytes: reader.number("bytes"),
+        },
         "closed" => Input::Closed { peer: reader.peer() },
         "head" => Input::Head { exchange: reader.exchange(), status: reader.status(), headers: reader.headers() },
         "body" => Input::Body { exchange: reader.exchange(), bytes: reader.bytes() },
@@ -140,7 +143,7 @@ mod tests {
         let inputs = [
             Input::Open { peer: PeerId(1), scope: "stdio".into() },
             Input::Message { peer: PeerId(1), text: "{\"id\":\"\\u2028\"}\u{2028}".into() },
-            Input::MessageTooLong { peer: PeerId(MAX_SAFE_INTEGER), start: "{".into(), bytes: 40_000_000 },
+            Input::MessageTooLong { peer: PeerId(MAX_SAFE_INTEGER), start: "{".into(), end: "}".into(), bytes: 40_000_000 },
             Input::Closed { peer: PeerId(0) },
             Input::Head { exchange: ExchangeId(3), status: 200, headers: alloc::vec![("A".into(), "b".into())] },
             Input::Body { exchange: ExchangeId(3), bytes: b"data: x\n\n".to_vec() },

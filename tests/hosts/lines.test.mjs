@@ -9,7 +9,7 @@ function cut(pieces, limitBytes = 1000) {
   const lines = new Lines(
     limitBytes,
     (text) => seen.push(text),
-    (start, bytes) => seen.push({ start, bytes }),
+    (start, end, bytes) => seen.push({ start, end, bytes }),
   );
   for (const piece of pieces) lines.push(Buffer.from(piece));
   lines.end();
@@ -37,21 +37,22 @@ test("bytes that are no UTF-8 are replaced, and the rest of the line stays", () 
 
 test("a line of the limit passes, one byte more is counted and not kept", () => {
   for (const pieces of everyCut("1234567890\r\n12345678901\r\n\uFEFF\nok\n")) {
-    assert.deepEqual(cut(pieces, 10), ["1234567890", { start: "12345678901", bytes: 11 }, "\uFEFF", "ok"]);
+    assert.deepEqual(cut(pieces, 10), ["1234567890", { start: "12345678901", end: "12345678901", bytes: 11 }, "\uFEFF", "ok"]);
   }
 });
 
 test("the limit is in bytes, not in characters", () => {
-  assert.deepEqual(cut(["漢漢漢漢\n", "漢漢漢\n"], 11), [{ start: "漢漢漢漢", bytes: 12 }, "漢漢漢"]);
+  assert.deepEqual(cut(["漢漢漢漢\n", "漢漢漢\n"], 11), [{ start: "漢漢漢漢", end: "漢漢漢漢", bytes: 12 }, "漢漢漢"]);
 });
 
-test("of a line that is too long the first 4 KiB are told", () => {
+test("of a line that is too long the first 4 KiB and the last KiB are told", () => {
   const long = `{"id":7,"x":"${"y".repeat(5000)}"}`;
   for (const size of [1, 100, 4096, 10_000]) {
     const bytes = Buffer.from(`${long}\nok\n`);
     const pieces = [];
     for (let i = 0; i < bytes.length; i += size) pieces.push(bytes.subarray(i, i + size));
-    assert.deepEqual(cut(pieces), [{ start: long.slice(0, 4096), bytes: long.length }, "ok"], `pieces of ${size}`);
+    const told = { start: long.slice(0, 4096), end: long.slice(-1024), bytes: long.length };
+    assert.deepEqual(cut(pieces), [told, "ok"], `pieces of ${size}`);
   }
 });
 
@@ -61,7 +62,7 @@ test("a line without an end takes bounded memory", () => {
   const lines = new Lines(
     limitBytes,
     (text) => seen.push(text),
-    (_, bytes) => seen.push(bytes),
+    (_start, _end, bytes) => seen.push(bytes),
   );
   const block = Buffer.alloc(1 << 20, "z");
   const before = process.memoryUsage();

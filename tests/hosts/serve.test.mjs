@@ -314,7 +314,7 @@ test("a reader that does not read is let go", async (t) => {
   request.on("response", (response) => response.pause().on("error", () => {}));
   request.end();
   while (core.told("request").length === 0) await new Promise(setImmediate);
-  const tell = setInterval(() => host.messageTooLong(0, "", 0), 1);
+  const tell = setInterval(() => host.messageTooLong(0, "", "", 0), 1);
   t.after(() => clearInterval(tell));
   core.input = ((input) => (now, json) => input.call(core, now, json.replace("message_too_long", "tell")))(core.input);
   await left;

@@ -38,10 +38,11 @@ test("messages go in as they are and come out one a line", async () => {
 
 test("a message that is too long is told with its start, and the next one is read", async () => {
   const { core, input, ended } = served({ messageBytes: 8 });
-  input.end(`{"id":3,"x":"${"y".repeat(20)}"}\nnext\n`);
+  const text = `{"id":3,"x":"${"y".repeat(20)}"}`;
+  input.end(`${text}\nnext\n`);
   await ended;
   const [{ now, ...tooLong }] = core.told("message_too_long");
-  assert.deepEqual(tooLong, { type: "message_too_long", peer: 1, start: `{"id":3,"x":"${"y".repeat(20)}"}`, bytes: 35 });
+  assert.deepEqual(tooLong, { type: "message_too_long", peer: 1, start: text, end: text, bytes: 35 });
   assert.deepEqual(
     core.told("message").map(({ text }) => text),
     ["next"],

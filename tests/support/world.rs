@@ -336,7 +336,12 @@ impl World {
             }
             3 => self.give(Input::Message { peer: id, text: "INFO ready".to_owned() }),
             4 => self.give(Input::Message { peer: id, text: r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#.to_owned() }),
-            5 => self.give(Input::MessageTooLong { peer: id, start: "{\"params\":{".to_owned(), bytes: 40_000_000 }),
+            5 => self.give(Input::MessageTooLong {
+                peer: id,
+                start: "{\"params\":{".to_owned(),
+                end: String::new(),
+                bytes: 40_000_000,
+            }),
             6 => self.give(Input::Message { peer: id, text: r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned() }),
             7 => self.request(peer, "no/such", "{}", Patience::None),
             _ => self.request(peer, "tools/list", "{}", Patience::None),

@@ -129,9 +129,10 @@ impl Stage {
                 self.message(format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#))
             }
             "too-long" => {
-                let (bytes, start) = rest.split_once(' ')?;
-                let bytes = bytes.parse().ok()?;
-                self.input(Input::MessageTooLong { peer: PeerId(self.peer), start: start.into(), bytes })
+                let (bytes, text) = rest.split_once(' ')?;
+                let (start, end) = text.split_once('…').unwrap_or((text, ""));
+                let (peer, bytes) = (PeerId(self.peer), bytes.parse().ok()?);
+                self.input(Input::MessageTooLong { peer, start: start.into(), end: end.into(), bytes })
             }
             _ => None,
         }

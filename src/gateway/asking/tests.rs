@@ -228,7 +228,7 @@ fn answers_are_bounded() {
     assert_eq!(said.len(), 2);
     let id = self::ids(&host.call(1, 7, &call("test_input_required_result_elicitation"))).remove(0);
     let start = format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"x":"#);
-    let said = host.input(Input::MessageTooLong { peer: PeerId(1), start, bytes: 401 });
+    let said = host.input(Input::MessageTooLong { peer: PeerId(1), start, end: String::new(), bytes: 401 });
     assert_eq!(said.len(), 1);
     assert!(said[0].contains(r#""id":7,"result""#) && said[0].contains("too_large"), "no error answers an answer: {said:?}");
 }

@@ -262,8 +262,8 @@ impl<'a> World<'a> {
                 // Damage may give a credential to another origin, where it is right, and an id to another call.
                 let bytes = self.steps.damaged(&text.replace(&id, "free").replace(SECRET, "another-credential"));
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                let start = text.chars().take(100).collect();
-                let too_long = Input::MessageTooLong { peer, start, bytes: 1 << 40 };
+                let start: String = text.chars().take(100).collect();
+                let too_long = Input::MessageTooLong { peer, end: start.clone(), start, bytes: 1 << 40 };
                 let given = if self.steps.byte() == 255 { too_long } else { Input::Message { peer, text } };
                 self.give(given);
             }
