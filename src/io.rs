@@ -170,13 +170,15 @@ pub enum Cause {
     Redirect,
     /// Bytes that are no HTTP, a body shorter than promised, a broken content coding.
     Protocol,
+    /// Header fields larger than the host takes.
+    Headers,
     /// Anything else.
     Other,
 }
 
 impl Cause {
     /// Every cause with its name in the JSON form.
-    pub const NAMES: [(Self, &'static str); 8] = [
+    pub const NAMES: [(Self, &'static str); 9] = [
         (Self::Refused, "refused"),
         (Self::Reset, "reset"),
         (Self::Dns, "dns"),
@@ -184,6 +186,7 @@ impl Cause {
         (Self::Blocked, "blocked"),
         (Self::Redirect, "redirect"),
         (Self::Protocol, "protocol"),
+        (Self::Headers, "headers"),
         (Self::Other, "other"),
     ];
 
@@ -198,7 +201,7 @@ impl Cause {
     pub const fn unsent(self) -> bool {
         match self {
             Self::Refused | Self::Dns | Self::Tls | Self::Blocked => true,
-            Self::Reset | Self::Redirect | Self::Protocol | Self::Other => false,
+            Self::Reset | Self::Redirect | Self::Protocol | Self::Headers | Self::Other => false,
         }
     }
 }

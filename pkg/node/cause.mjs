@@ -1,6 +1,6 @@
 /**
  * What went wrong with an HTTP round, in the words of the core: `refused`, `dns`, `tls` and `blocked` say that the
- * request surely did not arrive, `reset`, `protocol` and `other` do not.
+ * request surely did not arrive, `reset`, `protocol`, `headers` and `other` do not.
  */
 
 /** Words for people stay short: a certificate error may quote a page of names. */
@@ -65,6 +65,7 @@ function causeOf(error, handshaking, short) {
   // Whatever ended the attempt to connect, nothing was sent yet.
   if (error.syscall === "connect") return "refused";
   if (TLS.has(code) || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_") || handshaking) return "tls";
+  if (code === "HPE_HEADER_OVERFLOW") return "headers";
   // Node's names for broken HTTP, for broken gzip and deflate, and for broken brotli.
   if (short || code === PROTOCOL || code.startsWith("HPE_") || code.startsWith("Z_") || code.startsWith("ERR__ERROR_"))
     return "protocol";

@@ -52,7 +52,19 @@ export async function run(words) {
   }
 }
 
+/**
+ * Whoever reads what is printed may stop reading, as `head` does. A demo has nobody left to show anything to then; a
+ * server goes on.
+ */
+function mindReader({ ends }) {
+  process.stdout.on("error", (error) => {
+    if (error.code !== "EPIPE") throw error;
+    if (ends) process.exit(0);
+  });
+}
+
 async function perform({ command, help, version, ...options }) {
+  if (help || version || command !== "stdio") mindReader({ ends: help || version || command === "demo" });
   if (help) process.stdout.write(`${HELP}${mcpJson()}\n`);
   else if (version) process.stdout.write(`${packageVersion()}\n`);
   else if (command === "demo") return (await import("./demo.mjs")).runDemo(process.stdout);

@@ -21,7 +21,7 @@ export interface Genesis {
 export type Header = [name: string, value: string];
 
 /** Why a fetch failed. */
-export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "redirect" | "protocol" | "other";
+export type Cause = "refused" | "reset" | "dns" | "tls" | "blocked" | "redirect" | "protocol" | "headers" | "other";
 
 /** What happened, as `Core.input` takes it in JSON. */
 export type Input =

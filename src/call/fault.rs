@@ -38,6 +38,7 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
             (Code::HttpStatus, "answered with a redirect whose target cannot be read here: register the final address")
         }
         Cause::Protocol => (Code::ProtocolError, "sent bytes that are no complete HTTP answer"),
+        Cause::Headers => (Code::TooLarge, "sent header fields larger than the limit header_bytes allows"),
         Cause::Reset if answered => (Code::Unreachable, "broke off in the middle of its answer"),
         Cause::Reset => (Code::Unreachable, "closed the connection without an answer; whether it got the request is unknown"),
         Cause::Other => (Code::Unreachable, "could not be reached"),

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { runDemo } from "../../pkg/node/demo.mjs";
 import { Command, PROGRAM } from "./process.mjs";
@@ -16,6 +18,15 @@ function file(t, name, text) {
   const path = join(folder, name);
   if (text !== undefined) writeFileSync(path, text);
   return path;
+}
+
+/** An address on loopback where nobody listens. */
+async function freeAddress() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return address;
 }
 
 async function started(t, words, environment) {
@@ -207,6 +218,21 @@ test("the demo shows a conversation and succeeds", async () => {
     assert.match(text, words);
   }
   assert.ok(!text.includes("\u001b"), "no colours where there is no terminal");
+});
+
+test("a demo whose reader leaves ends, and a server goes on", async (t) => {
+  const demo = new Command(t, ["demo"]);
+  demo.child.stdout.destroy();
+  assert.equal(await demo.exit(), 0);
+  assert.equal(demo.stderr, "");
+  const { port } = await freeAddress();
+  const server = new Command(t, ["serve", "--port", String(port)]);
+  server.child.stdout.destroy();
+  let answer;
+  while (answer === undefined && server.child.exitCode === null) {
+    answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => sleep(20));
+  }
+  assert.equal(answer?.status, 200, server.stderr);
 });
 
 test("a demo whose gateway does not run says which step failed", async (t) => {

@@ -227,7 +227,7 @@ test("headers of 60 KB pass whole, 200 KB are refused", async (t) => {
   });
   const seen = await round(client(t), { url: `${origin}/small` });
   assert.equal(seen.headers.length, 3001, seen.detail);
-  assert.equal((await round(client(t), { url: `${origin}/large` })).cause, "protocol");
+  assert.equal((await round(client(t), { url: `${origin}/large` })).cause, "headers");
 });
 
 test("content codings are undone, and what described them is gone", async (t) => {
