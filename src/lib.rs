@@ -50,7 +50,7 @@
 //! 7. [`Gateway::restore`](gateway::Gateway::restore) continues as if nothing had happened, exchanges in flight apart,
 //!    which end as failed and recover.
 //!
-//! Each is the name of a test in `tests/guarantees.rs`.
+//! Each is the name of a test in `tests/sim`.
 //!
 //! # The map
 //!

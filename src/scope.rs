@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::a2a::dialect::Interface;
 use crate::call::CallId;
 use crate::call::dispatch::Pending;
 use crate::caller::CallerCard;
@@ -108,9 +109,12 @@ impl Cards {
         self.known.get(url).filter(|card| now < card.until).map(|card| card.profile.clone())
     }
 
-    /// The profile of a URL, to learn more about it.
-    pub fn get_mut(&mut self, url: &Url) -> Option<&mut Option<Profile>> {
+    /// The profile of a URL, to learn its interface from; `None` where it says the same already.
+    pub fn learn(&mut self, url: &Url, interface: &Interface) -> Option<&mut Option<Profile>> {
         let card = self.known.get_mut(url)?;
+        if card.profile.as_ref().is_some_and(|profile| profile.interface.as_ref() == Some(interface)) {
+            return None;
+        }
         self.changed.insert(card.number, url.clone());
         Some(&mut card.profile)
     }

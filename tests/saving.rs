@@ -1,7 +1,28 @@
 //! What a host with a storage is told to keep.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::std_instead_of_alloc)]
+#![allow(dead_code, unreachable_pub, clippy::std_instead_of_core, reason = "the worlds of tests/sim, of which this needs a part")]
 
+#[path = "sim/client.rs"]
+mod client;
+#[path = "sim/judge.rs"]
+mod judge;
+#[path = "sim/mischief.rs"]
+mod mischief;
+#[path = "sim/model.rs"]
+mod model;
+#[path = "sim/network.rs"]
+mod network;
 mod support;
+#[path = "sim/twin.rs"]
+mod twin;
+#[path = "sim/view.rs"]
+mod view;
+#[path = "sim/visits.rs"]
+mod visits;
+#[path = "sim/wish.rs"]
+mod wish;
+#[path = "sim/world.rs"]
+mod world;
 
 use std::collections::BTreeSet;
 
@@ -16,7 +37,7 @@ use support::host::{Host, genesis};
 use support::storage::Storage;
 use support::text::{at, quoted, raw};
 use support::wire;
-use support::world::{FURNISHED, Kind, STORED, kind, run};
+use world::{FURNISHED, Kind, STORED, kind, run};
 
 /// The saves among some outputs, by their keys.
 fn keys(outputs: &[Output]) -> Vec<String> {
@@ -72,7 +93,7 @@ fn after_every_input_what_is_kept_is_the_state() {
 #[test]
 fn a_host_without_a_storage_is_told_nothing() {
     for seed in seeds(8) {
-        let stored = run(seed, Kind { config: STORED, ..kind(seed) });
+        let stored = run(seed, Kind { config: STORED, restarts: false, ..kind(seed) });
         let mut config = stored.host.config.clone();
         config.storage = false;
         let said = support::replay::outputs(stored.host.genesis, &config, &stored.host.steps, support::replay::Drain::AfterEach);

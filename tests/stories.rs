@@ -12,7 +12,7 @@ mod support;
 
 use narrows::a2a::Dialect;
 use narrows::gateway::{Gateway, Secrets};
-use narrows::io::{Cause, ExchangeId, Input, Output, PeerId};
+use narrows::io::{Cause, ExchangeId, Input, Output, PeerId, RequestId};
 use narrows::time::Instant;
 use support::case::{code, connect, connect_with_card, host, host_with, rpc, send, words};
 use support::host::{Host, genesis};
@@ -292,4 +292,84 @@ fn outcomes_come_back_from_a_snapshot_in_their_order() {
         .collect();
     let mut restored = Gateway::restore(genesis(1, 0, host.clock), host.config.clone(), &reversed).unwrap();
     assert_eq!(list(&mut restored), list(&mut host.gateway));
+}
+
+/// Posts a body; the response's head.
+fn post(host: &mut Host, number: u64, more: &[(&str, &str)], body: &str) -> (u16, Vec<(String, String)>) {
+    let request = RequestId(number);
+    let fields = [("Host", "localhost"), ("Content-Type", "application/json")];
+    let headers = fields.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    host.input(Input::Request { request, method: "POST".to_owned(), target: "/mcp".to_owned(), headers }).unwrap();
+    host.input(Input::RequestBody { request, bytes: body.as_bytes().to_vec() }).unwrap();
+    host.input(Input::RequestEnd { request }).unwrap();
+    let Some(Output::ResponseHead { status, headers, .. }) = host.responses.pop_front() else { panic!("no response") };
+    host.responses.clear();
+    (status, headers)
+}
+
+#[test]
+fn what_is_refused_is_traced_without_the_credentials_in_it() {
+    let arguments = r#"{"alias":"bob","agent_url":"https://bob.test","headers":{"X-Key":"a-long-token"}}"#;
+    let params = format!(r#"{{"name":"connect_agent","arguments":{arguments}}}"#);
+    let call = |version: &str, id: &str| format!(r#"{{"jsonrpc":"{version}",{id}"method":"tools/call","params":{params}}}"#);
+    let whole = call("2.0", "");
+    let broken = whole.trim_end_matches('}').to_owned();
+    let mut host = Host::new(3, "{}");
+    host.begin_trace();
+    host.open(1, "one");
+    for text in [call("1.0", ""), broken.clone(), format!("[[{whole}]]")] {
+        host.tell(1, &text);
+        let unknown = [("Mcp-Session-Id", "none")];
+        assert!([400, 404].contains(&post(&mut host, 5, &unknown, &text).0), "{text}");
+    }
+    assert_eq!(post(&mut host, 5, &[("Mcp-Session-Id", "none")], &call("2.0", r#""id":1,"#)).0, 404);
+    host.input(Input::MessageTooLong { peer: PeerId(1), start: broken, end: String::new(), bytes: 50_000_000 }).unwrap();
+    assert!(!host.trace.concat().contains("a-long-token"), "{:#?}", host.trace);
+    let (genesis, config, inputs) = replay::read(&host.trace);
+    assert_eq!(replay::trace(genesis, config, inputs.into_iter()), host.trace);
+}
+
+#[test]
+fn a_session_after_a_restore_has_a_name_of_its_own_though_the_seed_is_the_same() {
+    let mut host = Host::new(2, "{}");
+    let mut names = Vec::new();
+    for number in 1..=3 {
+        let id = host.number();
+        let params = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+        let call = support::host::call(0, &id.to_string(), None, None);
+        let posting = support::served::Posting { calls: vec![(id, call, None)], scope: format!("session-{number}") };
+        host.watch.served.expect(RequestId(number), posting);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{params}}}"#);
+        let (_, headers) = post(&mut host, number, &[], &body);
+        names.extend(headers.into_iter().filter(|(name, _)| name == "Mcp-Session-Id").map(|(_, name)| name));
+        host.restart(2);
+    }
+    names.dedup();
+    assert_eq!(names.len(), 3, "{names:?}");
+}
+
+#[test]
+fn the_history_of_a_call_that_the_end_of_serving_ends_says_so() {
+    let mut host = Host::new(4, "{}");
+    host.open(1, "http/local");
+    connect(&mut host, "bob", "https://bob.test/a2a", "");
+    let (number, request) = (host.number(), RequestId(8));
+    let call = support::host::call(0, &number.to_string(), None, None);
+    let posting = support::served::Posting { calls: vec![(number, call, None)], scope: "http/local".to_owned() };
+    host.watch.served.expect(request, posting);
+    let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    let arguments = format!(r#"{{"agent":"bob","message":"call-{number}"}}"#);
+    let params = format!(r#"{{"name":"send_message","arguments":{arguments},"_meta":{{{version}}}}}"#);
+    let body = format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{params}}}"#);
+    let fields = [("Host", "localhost"), ("Content-Type", "application/json"), ("MCP-Protocol-Version", "2026-07-28")];
+    let more = [("Mcp-Method", "tools/call"), ("Mcp-Name", "send_message")];
+    let headers = fields.iter().chain(&more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    host.input(Input::Request { request, method: "POST".to_owned(), target: "/mcp".to_owned(), headers }).unwrap();
+    host.input(Input::RequestBody { request, bytes: body.into_bytes() }).unwrap();
+    host.input(Input::RequestEnd { request }).unwrap();
+    host.input(Input::Stop).unwrap();
+    assert_eq!(host.aborted.len(), 1);
+    let number = host.call(1, "get_history", r#"{"agent":"bob"}"#);
+    let response = string_at(&host.result(number), &["structuredContent", "entries", "0", "response"]);
+    assert_eq!(response.as_deref(), Some("the gateway is stopping while this call was running"));
 }

@@ -108,7 +108,7 @@ impl Target {
     pub fn learn(&self, run: &mut Run<'_>, interface: &Interface) {
         let profile = match &self.alias {
             Some((alias, registration)) => run.scope.registry.same(alias, *registration).map(|agent| &mut agent.profile),
-            None => run.scope.cards.get_mut(&self.url),
+            None => run.scope.cards.learn(&self.url, interface),
         };
         match profile {
             Some(Some(profile)) => profile.interface = Some(interface.clone()),

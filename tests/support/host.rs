@@ -8,6 +8,7 @@ use narrows::io::{Cause, ExchangeId, Headers, Input, Misuse, Output, PeerId, Req
 use narrows::time::{Instant, WallTime};
 
 use super::chance::Chance;
+use super::rule;
 use super::storage::Storage;
 use super::text::{at, shortened};
 use super::watch::{Call, Life, Step, Watch};
@@ -19,11 +20,17 @@ pub struct Host {
     pub gateway: Gateway,
     pub config: Config,
     pub genesis: Genesis,
+    /// what the first gateway was born with
+    first: Genesis,
     /// milliseconds since the test began
     pub clock: u64,
     /// the moment of the test at which the gateway's clock stood at 0
     epoch: u64,
     pub steps: Vec<Step>,
+    /// where in the steps the gateway was replaced by one from its snapshot, with the birth of that
+    life: Vec<(usize, Genesis)>,
+    /// the input that is being handled
+    begun: Option<(Instant, Input)>,
     pub watch: Watch,
     /// requests that were not answered yet
     pub fetches: VecDeque<(ExchangeId, Request)>,
@@ -32,6 +39,8 @@ pub struct Host {
     pub aborted: Vec<ExchangeId>,
     /// what the gateway had kept
     pub storage: Storage,
+    /// what clients over HTTP were told and have not got yet
+    pub responses: VecDeque<Output>,
     /// whether the trace and snapshots are kept
     traced: bool,
     /// the lines of the trace
@@ -39,6 +48,12 @@ pub struct Host {
     /// pieces of snapshots without credentials, taken now and then
     pub handed_on: Vec<String>,
     numbers: u64,
+    /// what a gateway that was restored said at once
+    pub last_outputs: Vec<Output>,
+    /// and from what it was restored
+    pub last_pieces: Vec<String>,
+    /// under which name the transcript of a failure is written; without one it is not
+    pub name: String,
 }
 
 pub fn genesis(seed: u64, now: u64, clock: u64) -> Genesis {
@@ -52,22 +67,30 @@ impl Host {
     pub fn new(seed: u64, config: &str) -> Self {
         let config = Config::from_json(config).expect("the test's configuration is right");
         let genesis = genesis(seed, 0, 0);
+        let watch = Watch::new(&config);
         Self {
             gateway: Gateway::new(genesis, config.clone()),
             config,
             genesis,
+            first: genesis,
             clock: 0,
             epoch: 0,
             steps: Vec::new(),
-            watch: Watch::default(),
+            life: Vec::new(),
+            begun: None,
+            watch,
             fetches: VecDeque::new(),
             said: VecDeque::new(),
             aborted: Vec::new(),
             storage: Storage::default(),
+            responses: VecDeque::new(),
             traced: false,
             trace: Vec::new(),
             handed_on: Vec::new(),
             numbers: 0,
+            last_outputs: Vec::new(),
+            last_pieces: Vec::new(),
+            name: String::new(),
         }
     }
 
@@ -81,6 +104,11 @@ impl Host {
     pub fn number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers
+    }
+
+    /// The number that the next call will have.
+    pub fn coming_number(&self) -> u64 {
+        self.numbers + 1
     }
 
     pub fn now(&self) -> Instant {
@@ -105,6 +133,7 @@ impl Host {
     /// Gives an input at a moment of the host's choice, which may lie in the past.
     pub fn input_at(&mut self, now: Instant, input: Input) -> Result<(), Misuse> {
         let before = self.watch.predict(&input).is_err().then(|| self.gateway.snapshot(Secrets::Keep));
+        self.begun = Some((now, input.clone()));
         let outcome = self.gateway.handle_input(now, input.clone());
         let outputs: Vec<Output> = std::iter::from_fn(|| self.gateway.poll_output()).collect();
         self.trace.extend(std::iter::from_fn(|| self.gateway.poll_trace()));
@@ -114,10 +143,15 @@ impl Host {
         if let Some(before) = before {
             assert_eq!(self.gateway.snapshot(Secrets::Keep), before, "a misuse changes nothing");
         }
+        self.begun = None;
         let step = Step { now, input, outcome: outcome.clone(), outputs };
         self.keep(&step.outputs);
         self.steps.push(step);
         self.watch.after(self.steps.last().unwrap(), self.gateway.poll_timeout());
+        if self.watch.is_in_doubt() {
+            let pieces = self.gateway.snapshot(Secrets::Keep).concat();
+            self.watch.keep_sessions(|name| pieces.contains(name));
+        }
         outcome
     }
 
@@ -132,8 +166,8 @@ impl Host {
                 }
                 Output::Save(save) => self.storage.keep(save),
                 Output::Notice(_) => {}
-                Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
-                    panic!("nobody asks over HTTP")
+                response @ (Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. }) => {
+                    self.responses.push_back(response);
                 }
                 Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
             }
@@ -145,11 +179,15 @@ impl Host {
         let pieces = if self.config.storage { self.storage.pieces() } else { self.gateway.snapshot(Secrets::Keep) };
         self.epoch = self.clock;
         self.genesis = genesis(seed, 0, self.clock);
+        self.life.push((self.steps.len(), self.genesis));
         self.gateway = Gateway::restore(self.genesis, self.config.clone(), &pieces).expect("its own snapshot");
         self.gateway.set_trace(self.traced);
         self.fetches.clear();
+        self.responses.clear();
         let outputs: Vec<Output> = std::iter::from_fn(|| self.gateway.poll_output()).collect();
         self.keep(&outputs);
+        self.last_outputs.clone_from(&outputs);
+        self.last_pieces = pieces;
         self.watch.after_restart(Instant::from_ms(0), &outputs, self.gateway.poll_timeout());
     }
 
@@ -250,16 +288,58 @@ impl Host {
     }
 }
 
+impl Host {
+    /// The inputs so far as a transcript that `tests/transcripts` takes in.
+    pub fn transcript(&self) -> Vec<String> {
+        let birth = |genesis: Genesis| {
+            let seed: String = genesis.seed.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!(r#"{{"seed":"{seed}","now":{},"unix_ms":{}}}"#, genesis.now.as_ms(), genesis.unix_ms.0)
+        };
+        let mut lines = vec![format!(r#"{{"genesis":{},"config":{}}}"#, birth(self.first), self.config.to_json().as_str())];
+        let line = |now: Instant, input: &Input| format!(r#"{{"now":{},"input":{}}}"#, now.as_ms(), input.to_json().as_str());
+        for (index, step) in self.steps.iter().enumerate() {
+            let restores = self.life.iter().filter(|(at, _)| *at == index);
+            lines.extend(restores.map(|(_, genesis)| format!(r#"{{"snapshot":[],"restore":{}}}"#, birth(*genesis))));
+            lines.push(line(step.now, &step.input));
+        }
+        lines.extend(self.begun.iter().map(|(now, input)| line(*now, input)));
+        lines
+    }
+}
+
 impl Drop for Host {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("{}", self.last_steps());
+        if !std::thread::panicking() {
+            return;
         }
+        if self.name.is_empty() {
+            eprintln!("{}", self.last_steps());
+            return;
+        }
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.jsonl", self.name));
+        let written = std::fs::write(&path, self.transcript().join("\n") + "\n");
+        let path = path.display();
+        rule::report(format!("{}\nits transcript, as tests/transcripts takes it in: {path} {written:?}", self.last_steps()));
     }
 }
 
 /// A call that waits, without limit.
 pub fn call(peer: u64, id: &str, token: Option<String>, due: Option<Instant>) -> Call {
     let life = Life::Running;
-    Call { peer: PeerId(peer), id: id.to_owned(), token, due, life, progress: 0, detached: false, sends: 0, cancels: 0 }
+    let (peer, id) = (PeerId(peer), id.to_owned());
+    Call {
+        peer,
+        id,
+        token,
+        due,
+        life,
+        progress: 0,
+        detached: false,
+        sends: 0,
+        cancels: 0,
+        unread: false,
+        heard: false,
+        late_cancel: false,
+        listens: false,
+    }
 }

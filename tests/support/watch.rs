@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use narrows::config::Config;
 use narrows::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Request};
 use narrows::json::{self, Members, Raw};
 use narrows::time::Instant;
 
+use super::rule::{Rule, under};
 use super::secret::{Secret, origin};
+use super::served::Served;
 use super::text::{at, holds, members, shortened};
 use super::wire::{Ask, asked};
 
@@ -45,6 +48,14 @@ pub struct Call {
     /// how often a message went out for it, and a cancel request
     pub sends: u64,
     pub cancels: u64,
+    /// nobody reads the response that its answer belongs to
+    pub unread: bool,
+    /// its request arrived
+    pub heard: bool,
+    /// it was cancelled when it may have ended already
+    pub late_cancel: bool,
+    /// it is no call but a subscription, which a restart leaves alone
+    pub listens: bool,
 }
 
 impl Call {
@@ -76,8 +87,17 @@ pub struct Watch {
     pub calls: BTreeMap<u64, Call>,
     /// which calls an agent named a task to
     pub tasks: BTreeMap<u64, BTreeSet<u64>>,
-    peers: BTreeSet<PeerId>,
-    requests: BTreeMap<(PeerId, String), u64>,
+    /// the calls that the last step began, and those that it answered
+    pub begun: Vec<u64>,
+    pub answered: Vec<(u64, String)>,
+    /// scopes that the last step ended
+    pub scopes_gone: Vec<String>,
+    /// the ids of running calls that were taken a second time
+    repeated: Vec<(PeerId, String)>,
+    /// incoming HTTP
+    pub served: Served,
+    pub(super) peers: BTreeSet<PeerId>,
+    pub(super) requests: BTreeMap<(PeerId, String), u64>,
     exchanges: BTreeMap<ExchangeId, Exchange>,
     pub now: Instant,
     timeout: Option<Deadline>,
@@ -85,13 +105,19 @@ pub struct Watch {
 
 /// What an input is about, for the outputs that follow it.
 #[derive(Default)]
-struct Cause {
+pub(super) struct Cause {
     calls: BTreeSet<u64>,
     unowned: bool,
-    cancelled: Option<u64>,
+    /// a new scope connects the agents of the configuration, for nobody in particular
+    pub(super) connects: bool,
+    pub(super) cancelled: Option<u64>,
 }
 
 impl Watch {
+    pub fn new(config: &Config) -> Self {
+        Self { served: Served::new(config), ..Self::default() }
+    }
+
     /// Notes a request that is about to be sent, under its number.
     pub fn expect(&mut self, number: u64, call: Call) {
         let known = self.requests.insert((call.peer, call.id.clone()), number);
@@ -111,6 +137,11 @@ impl Watch {
     /// The calls that wait for their answer.
     pub fn open_calls(&self) -> Vec<u64> {
         self.calls.iter().filter(|(_, call)| call.life == Life::Running).map(|(number, _)| *number).collect()
+    }
+
+    /// Whether a peer of that scope is open.
+    pub fn is_anyone_in(&self, scope: &str) -> bool {
+        self.peers.iter().any(|peer| self.served.scopes.get(peer).is_some_and(|known| known == scope))
     }
 
     /// What the border says about an input.
@@ -134,6 +165,8 @@ impl Watch {
                 Phase::Begun | Phase::Over => Ok(()),
             },
             Input::Failed { exchange, .. } => phase(exchange).map(|_| ()),
+            Input::Request { request, .. } if request.0 >= 1 << 53 => Err(Misuse::OutOfRange("request")),
+            Input::Request { request, .. } if self.served.runs(*request) => Err(Misuse::RequestOpen(*request)),
             Input::Request { .. }
             | Input::RequestBody { .. }
             | Input::RequestEnd { .. }
@@ -147,6 +180,9 @@ impl Watch {
 
     /// Checks a step against what is known, and notes it. `timeout` is when the gateway wants to be called next.
     pub fn after(&mut self, step: &Step, timeout: Option<Deadline>) {
+        self.begun.clear();
+        self.answered.clear();
+        self.scopes_gone.clear();
         assert_eq!(step.outcome, self.predict(&step.input), "the outcome of {:?}", step.input);
         if step.outcome.is_err() {
             assert_eq!(step.outputs, [], "a misuse causes nothing");
@@ -155,12 +191,15 @@ impl Watch {
         }
         self.now = self.now.max(step.now);
         if self.is_late(&step.input) && self.timeout.is_none_or(|timeout| timeout.at > self.now) {
-            assert_eq!(step.outputs, [], "a late report causes nothing");
+            under(Rule::NothingMore, || assert_eq!(step.outputs, [], "a late report causes nothing"));
         }
-        let cause = self.take_in(&step.input);
+        let mut cause = self.take_in(&step.input);
+        self.asked(&step.input, &mut cause);
         for output in &step.outputs {
             self.output(output, &cause);
         }
+        self.owed();
+        assert_eq!(self.repeated, [], "a request whose id is taken is refused at once");
         self.at_rest(timeout);
     }
 
@@ -170,10 +209,23 @@ impl Watch {
         for exchange in self.exchanges.values_mut() {
             exchange.phase = Phase::Over;
         }
+        self.serving_restarted();
+        self.begun.clear();
+        self.answered.clear();
+        self.scopes_gone.clear();
         for output in outputs {
             self.output(output, &Cause::default());
         }
-        assert_eq!(self.open_calls(), [0; 0], "calls that were running are answered after a restore");
+        let goes_on = |call: &u64| self.calls[call].unread || self.calls[call].listens;
+        let open: Vec<u64> = self.open_calls().into_iter().filter(|call| !goes_on(call)).collect();
+        under(Rule::Restore, || {
+            assert_eq!(
+                open,
+                [0; 0],
+                "calls that were running are answered after a restore: {:?}",
+                open.first().map(|call| &self.calls[call])
+            )
+        });
         self.at_rest(timeout);
     }
 
@@ -191,10 +243,10 @@ impl Watch {
     fn take_in(&mut self, input: &Input) -> Cause {
         let mut cause = Cause::default();
         match input {
-            Input::Open { peer, .. } => {
+            Input::Open { peer, scope } => {
                 self.peers.insert(*peer);
-                // The agents of the configuration are connected, for nobody in particular.
-                cause.unowned = true;
+                self.served.scopes.insert(*peer, scope.clone());
+                cause.connects = true;
             }
             Input::Closed { peer } => {
                 self.peers.remove(peer);
@@ -228,36 +280,53 @@ impl Watch {
         cause.unowned = known.unowned;
     }
 
-    fn message(&mut self, peer: PeerId, text: &str, cause: &mut Cause) {
+    pub(super) fn message(&mut self, peer: PeerId, text: &str, cause: &mut Cause) {
         let parsed = json::parse(text, 200).ok();
         let list = parsed.map(|parsed| json::elements(parsed).unwrap_or_else(|| vec![parsed])).unwrap_or_default();
         for element in list {
             let number = |path: &[&str]| self.requests.get(&(peer, at(element.get(), path)?)).copied();
-            cause.calls.extend(number(&["id"]));
+            let begun = number(&["id"]).filter(|_| at(element.get(), &["method"]).is_some());
+            if let Some(call) = begun.and_then(|number| self.calls.get_mut(&number)) {
+                if std::mem::replace(&mut call.heard, true) {
+                    self.repeated.push((peer, call.id.clone()));
+                    continue;
+                }
+                call.listens = at(element.get(), &["method"]).as_deref() == Some("\"subscriptions/listen\"");
+                self.begun.extend(begun.filter(|number| !self.begun.contains(number)));
+            }
+            cause.calls.extend(begun);
             let cancels = at(element.get(), &["method"]).as_deref() == Some("\"notifications/cancelled\"");
             let number = number(&["params", "requestId"]).filter(|_| cancels);
             if let Some(call) = number.and_then(|number| self.calls.get_mut(&number)).filter(|call| call.life == Life::Running) {
-                call.life = Life::Cancelled;
+                // The answer of one that nobody reads about may be on its way.
+                if call.unread {
+                    call.late_cancel = true;
+                } else {
+                    call.life = Life::Cancelled;
+                }
                 cause.cancelled = number;
             }
         }
     }
 
     fn output(&mut self, output: &Output, cause: &Cause) {
-        self.check_secrets(output);
+        under(Rule::Secrets, || self.check_secrets(output));
         match output {
             Output::Fetch { exchange, request } => self.fetched(*exchange, request, cause),
             Output::Abort { exchange } => {
                 let known = self.exchanges.get_mut(exchange).expect("an exchange that was asked for is aborted");
-                assert_ne!(known.phase, Phase::Over, "exchange {} is aborted after its end", exchange.0);
+                under(Rule::NothingMore, || {
+                    assert_ne!(known.phase, Phase::Over, "exchange {} is aborted after its end", exchange.0)
+                });
                 known.phase = Phase::Over;
             }
-            Output::Message { peer, text } => self.said(*peer, text),
+            Output::Message { peer, text } => {
+                self.check_words(*peer, text);
+                self.said(*peer, text);
+            }
             Output::Save(save) => assert!(save.pieces().iter().all(|piece| super::wire::is_json(piece) && piece.len() < 1 << 20)),
             Output::Notice(notice) => assert!(super::wire::is_json(notice.fields.as_str())),
-            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {
-                panic!("nobody asks over HTTP")
-            }
+            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => self.serves(output),
             Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
         }
     }
@@ -267,6 +336,7 @@ impl Watch {
         assert!(exchange.0 > newest, "exchange ids grow: {} after {newest}", exchange.0);
         let asked = asked(request);
         let mut owners = cause.calls.clone();
+        let known = asked.tasks.iter().any(|task| self.tasks.contains_key(task));
         match (asked.ask, asked.call) {
             (Ask::Send | Ask::Stream, Some(call)) => owners = BTreeSet::from([call]),
             (Ask::Card | Ask::Send | Ask::Stream | Ask::Get | Ask::Cancel | Ask::Subscribe, _) => {
@@ -276,23 +346,28 @@ impl Watch {
         if matches!(asked.ask, Ask::Send | Ask::Stream) {
             self.calls.iter_mut().filter(|(number, _)| owners.contains(number)).for_each(|(_, call)| call.sends += 1);
         }
-        if owners.is_empty() && !matches!(asked.ask, Ask::Card | Ask::Send | Ask::Stream) {
+        if owners.is_empty() && asked.ask == Ask::Cancel {
+            // A broken answer may have named a task that nobody knows.
+            owners.extend(cause.cancelled);
+        }
+        if !known && !matches!(asked.ask, Ask::Card | Ask::Send | Ask::Stream) {
             // A broken answer may have named a task that nobody knows: it is some call's.
             owners.extend(self.calls.iter().filter(|(_, call)| call.is_at_work()).map(|(number, _)| number));
         }
         let running = owners.iter().any(|owner| self.calls[owner].is_at_work());
-        let mut unowned = cause.unowned;
+        let mut unowned = cause.unowned || cause.connects && asked.ask == Ask::Card;
         if let Some(number) = cause.cancelled.filter(|number| asked.ask == Ask::Cancel && owners.contains(number)) {
             let call = self.calls.get_mut(&number).unwrap();
             call.cancels += 1;
-            assert!(call.cancels <= call.sends, "call {number} is cancelled twice at its agent");
+            under(Rule::NothingMore, || assert!(call.cancels <= call.sends, "call {number} is cancelled twice at its agent"));
             unowned = true;
         }
-        assert!(running || unowned, "a request for nobody: {:?} {} for {owners:?}", asked.ask, request.url);
+        let what = format!("a request for nobody: {:?} {} for {owners:?}", asked.ask, request.url);
+        under(Rule::NothingMore, || assert!(running || unowned, "{what}"));
         self.exchanges.insert(exchange, Exchange { phase: Phase::Waiting, owners, unowned });
     }
 
-    fn said(&mut self, peer: PeerId, text: &str) {
+    pub(super) fn said(&mut self, peer: PeerId, text: &str) {
         assert!(self.peers.contains(&peer), "peer {} is gone and is told {text}", peer.0);
         assert!(!text.contains('\n'), "one line: {text}");
         let members = members(text);
@@ -308,11 +383,17 @@ impl Watch {
             assert!(members.has("error"), "{text}");
             return;
         }
+        if let Some(at) = self.repeated.iter().position(|known| *known == (peer, id.to_owned())) {
+            assert!(members.has("error"), "an id that is taken is refused: {text}");
+            self.repeated.remove(at);
+            return;
+        }
         let number = self.requests.get(&(peer, id.to_owned())).unwrap_or_else(|| panic!("nobody asked: {text}"));
         let call = self.calls.get_mut(number).unwrap();
         assert_eq!(call.life, Life::Running, "the one answer of call {number}: {text}");
         call.life = Life::Answered;
         check_answer(&members);
+        self.answered.push((*number, text.to_owned()));
     }
 
     fn progressed(&mut self, peer: PeerId, text: &str) {
@@ -328,11 +409,11 @@ impl Watch {
     fn check_secrets(&self, output: &Output) {
         let (to, text) = match output {
             Output::Fetch { request, .. } => (origin(&request.url), output.to_json().into_string()),
-            Output::Message { text, .. } => (String::new(), text.clone()),
+            Output::Message { text, .. } | Output::ResponseBody { text, .. } => (String::new(), text.clone()),
+            Output::ResponseHead { .. } => (String::new(), output.to_json().into_string()),
             Output::Notice(notice) => (String::new(), notice.fields.as_str().to_owned()),
             // What is kept is the host's own.
-            Output::Abort { .. } | Output::Save(_) => return,
-            Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => return,
+            Output::Abort { .. } | Output::ResponseEnd { .. } | Output::Save(_) => return,
             Output::Work { order, .. } => (String::new(), order.as_str().to_owned()),
             Output::WorkAbort { .. } => return,
         };
@@ -347,14 +428,15 @@ impl Watch {
     fn at_rest(&mut self, timeout: Option<Deadline>) {
         self.timeout = timeout;
         assert!(timeout.is_none_or(|timeout| timeout.at > self.now), "{timeout:?} is not after {:?}", self.now);
-        for (number, call) in self.calls.iter().filter(|(_, call)| call.life == Life::Running) {
+        self.serving_at_rest(timeout.map(|timeout| timeout.at));
+        for (number, call) in self.calls.iter().filter(|(_, call)| call.life == Life::Running && !call.unread) {
             let Some(due) = call.due else { continue };
             assert!(due > self.now, "call {number} is answered by its deadline");
             assert!(timeout.is_some_and(|timeout| timeout.at <= due), "call {number} is woken by its deadline");
         }
         for (id, exchange) in self.exchanges.iter().filter(|(_, exchange)| exchange.phase != Phase::Over) {
             let wanted = exchange.owners.iter().any(|owner| self.calls[owner].is_at_work());
-            assert!(wanted || exchange.unowned, "exchange {} goes on for nobody", id.0);
+            under(Rule::NothingMore, || assert!(wanted || exchange.unowned, "exchange {} goes on for nobody", id.0));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use narrows::io::{Cause, Headers};
 
-use super::agent::Normal;
-use super::chance::Chance;
-use super::text::{quoted, quoted_with_escapes};
-use super::wire::{self, Asked};
+use crate::support::agent::Normal;
+use crate::support::chance::Chance;
+use crate::support::text::{quoted, quoted_with_escapes};
+use crate::support::wire::{self, Asked};
 
 /// Something that happens to an exchange.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub enum Weather {
 }
 
 impl Weather {
-    fn is_bad_now(self, chance: &mut Chance) -> bool {
+    pub fn is_bad_now(self, chance: &mut Chance) -> bool {
         match self {
             Self::Calm => false,
             Self::Fair => chance.one_in(8),
@@ -52,7 +52,19 @@ pub fn plain(chance: &mut Chance, normal: &Normal) -> Script {
         Normal::Plain { status, kind, body } => (*status, *kind, body.clone().into_bytes()),
         Normal::Events(events) => (200, "text/event-stream", stream(chance, events)),
     };
-    let mut script = vec![(chance.below(300), Piece::Head(status, headers(&[("Content-Type", kind)])))];
+    let mut fields = headers(&[("Content-Type", kind)]);
+    if chance.one_in(12) {
+        // A length that has nothing to do with the body.
+        let length = *chance.pick(&["0", "1", "7", "99999999999999999999", "-1", "12, 13", "much"]);
+        fields.push(("Content-Length".to_owned(), length.to_owned()));
+    }
+    let mut script = vec![(chance.below(300), Piece::Head(status, fields))];
+    if chance.one_in(40) && bytes.len() < 600 {
+        // It drips.
+        script.extend(bytes.iter().map(|byte| (chance.below(20), Piece::Body(vec![*byte]))));
+        script.push((5, Piece::End));
+        return script;
+    }
     let most = if chance.one_in(6) { 40 } else { 6 };
     script.extend(chance.cut(&bytes, most).into_iter().map(|piece| (chance.below(120), Piece::Body(piece))));
     script.push((chance.below(60), Piece::End));
@@ -156,7 +168,29 @@ fn wrong(chance: &mut Chance, asked: &Asked, normal: &Normal, mut script: Script
     let whole = |status: u16, kind: &str, body: Vec<u8>| {
         vec![(20, Piece::Head(status, headers(&[("content-type", kind)]))), (20, Piece::Body(body)), (20, Piece::End)]
     };
-    match chance.below(10) {
+    match chance.below(14) {
+        10 => {
+            // Less than was promised: some hosts find out, some do not.
+            script.truncate(1 + chance.index(script.len() - 1));
+            if let Some((_, Piece::Head(_, fields))) = script.first_mut() {
+                fields.push(("content-length".to_owned(), "100000".to_owned()));
+            }
+            let lied = Piece::Failed(Cause::Protocol, "the body is shorter than promised".to_owned());
+            script.push((5, if chance.one_in(2) { lied } else { Piece::End }));
+            script
+        }
+        11 => spelled(chance, normal, |text| text.replace("task-", "job-")),
+        12 => spelled(chance, normal, |text| text.replace("ctx", "other-ctx").replace("working", "pondering")),
+        13 => match normal {
+            Normal::Events(events) if !events.is_empty() => {
+                let mut events = events.clone();
+                let again = events[chance.index(events.len())].clone();
+                events.insert(chance.index(events.len() + 1), again);
+                chance.shuffle(&mut events);
+                plain(chance, &Normal::Events(events))
+            }
+            Normal::Events(_) | Normal::Plain { .. } => Script::new(),
+        },
         0 => {
             let again = script[chance.index(script.len())].1.clone();
             script.insert(chance.index(script.len() + 1), (10, again));
@@ -189,6 +223,15 @@ fn wrong(chance: &mut Chance, asked: &Asked, normal: &Normal, mut script: Script
             Normal::Events(events) => whole(200, "application/json", events.concat().into_bytes()),
         },
     }
+}
+
+/// The same answer in other words.
+fn spelled(chance: &mut Chance, normal: &Normal, other: impl Fn(&str) -> String) -> Script {
+    let normal = match normal {
+        Normal::Plain { status, kind, body } => Normal::Plain { status: *status, kind, body: other(body) },
+        Normal::Events(events) => Normal::Events(events.iter().map(|event| other(event)).collect()),
+    };
+    plain(chance, &normal)
 }
 
 /// More than anyone wants, or slower.

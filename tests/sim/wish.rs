@@ -1,9 +1,9 @@
 //! What the peers of a random world want.
 
-use super::agent::Agent;
-use super::chance::Chance;
-use super::secret::Secret;
-use super::text::{quoted, quoted_with_escapes};
+use crate::support::agent::Agent;
+use crate::support::chance::Chance;
+use crate::support::secret::Secret;
+use crate::support::text::{quoted, quoted_with_escapes};
 
 /// A tool call, and how long it may take.
 pub struct Wish {
@@ -22,6 +22,17 @@ pub enum Patience {
     Unlimited,
 }
 
+impl Patience {
+    /// The longest wait for the answer; `None` where there is no limit.
+    pub fn ms(self) -> Option<u64> {
+        match self {
+            Self::None => Some(0),
+            Self::Milliseconds(ms) => Some(ms),
+            Self::Unlimited => None,
+        }
+    }
+}
+
 /// What a wish may be about.
 pub struct About<'a> {
     pub number: u64,
@@ -31,6 +42,8 @@ pub struct About<'a> {
     pub tasks: &'a [(usize, u64)],
     /// the longest wait of a send that names none
     pub default_ms: u64,
+    /// a word that nobody outside of the scope may hear
+    pub word: &'a str,
 }
 
 /// A wish; `what` up to 3 is one to connect.
@@ -89,10 +102,10 @@ fn agent(chance: &mut Chance, about: &About<'_>) -> String {
 }
 
 fn send(chance: &mut Chance, about: &About<'_>) -> Wish {
-    let number = about.number;
+    let (number, word) = (about.number, about.word);
     let content = match chance.below(3) {
-        0 => format!(r#""parts":[{{"text":"call-{number}"}},{{"data":{{"n":1e400}}}},{{"raw":"AAA="}}]"#),
-        _ => format!(r#""message":"call-{number} é""#),
+        0 => format!(r#""parts":[{{"text":"call-{number} {word}"}},{{"data":{{"n":1e400}}}},{{"raw":"AAA="}}]"#),
+        _ => format!(r#""message":"call-{number} é {word}""#),
     };
     let (patience, limit) = *chance.pick(&[
         (Patience::Milliseconds(about.default_ms), ""),
@@ -134,11 +147,11 @@ fn card(chance: &mut Chance, about: &About<'_>) -> Wish {
 }
 
 fn broadcast(chance: &mut Chance, about: &About<'_>) -> Wish {
-    let number = about.number;
+    let (number, word) = (about.number, about.word);
     let aliases = *chance.pick(&[r#""a0","a1","a2""#, r#""a3","nobody""#, r#""a1""#, r#""shared","a0","ext""#]);
     let (ms, limit) = *chance.pick(&[(30_000, ""), (2000, r#","timeout_seconds":2"#)]);
     let (patience, more) = if chance.one_in(3) { (Patience::None, r#","async":true"#) } else { (Patience::Milliseconds(ms), "") };
-    let arguments = format!(r#"{{"aliases":[{aliases}],"message":"call-{number}"{limit}{more}}}"#);
+    let arguments = format!(r#"{{"aliases":[{aliases}],"message":"call-{number} {word}"{limit}{more}}}"#);
     Wish { tool: "broadcast_message", arguments, patience, secrets: Vec::new() }
 }
 
@@ -165,7 +178,9 @@ fn local(chance: &mut Chance, about: &About<'_>) -> Wish {
         2 => simple("clear_history", format!(r#"{{"agent":"{alias}"}}"#)),
         3 => simple("check_inbox", "{}".to_owned()),
         4 => simple("read_inbox", format!(r#"{{"alias":"{alias}","length":2}}"#)),
-        5 => simple("create_caller_card", r#"{"name":"me","description":"d","skills":[{"name":"s"}]}"#.to_owned()),
+        5 => {
+            simple("create_caller_card", format!(r#"{{"name":"me {}","description":"d","skills":[{{"name":"s"}}]}}"#, about.word))
+        }
         6 => simple("view_caller_card", "{}".to_owned()),
         _ => simple("remove_caller_card", "{}".to_owned()),
     }

@@ -1,0 +1,110 @@
+//! Many worlds on every core, run once for all tests that look at them.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::thread;
+
+use super::judge::{Counts, judge};
+use super::world::{kind, run};
+use crate::support::chance::seeds;
+use crate::support::rule::{self, Rule};
+
+/// How many worlds there are where nothing is said.
+const WORLDS: u64 = 40;
+/// After so many failures no more worlds are begun.
+const ENOUGH: usize = 20;
+
+#[derive(Default)]
+struct Found {
+    breaches: BTreeMap<Rule, Vec<String>>,
+    counts: Counts,
+}
+
+static FOUND: LazyLock<Found> = LazyLock::new(|| {
+    let (seeds, found) = (seeds(WORLDS), Mutex::new(Found::default()));
+    let next = AtomicU64::new(seeds.start);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            // A stack as the main thread has it.
+            let worker = || work(&next, seeds.end, &found);
+            thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, worker).expect("a thread");
+        }
+    });
+    found.into_inner().unwrap()
+});
+
+fn work(next: &AtomicU64, end: u64, found: &Mutex<Found>) {
+    let mut counts = Counts::new();
+    loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        let enough = found.lock().unwrap().breaches.values().map(Vec::len).sum::<usize>() >= ENOUGH;
+        if seed >= end || enough {
+            break;
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut world = run(seed, kind(seed));
+            judge(&mut world, seed, &mut counts);
+        }));
+        if let Err(panic) = outcome {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+            let text: String = text.chars().take(600).collect();
+            let line = format!("SEED={seed}: {text}\n{}\n", rule::take_report());
+            found.lock().unwrap().breaches.entry(rule::current()).or_default().push(line);
+        }
+    }
+    let mut found = found.lock().unwrap();
+    for (what, count) in counts {
+        *found.counts.entry(what).or_default() += count;
+    }
+}
+
+/// Fails with every world that broke a rule.
+pub fn holds(rule: Rule) {
+    let breaches = FOUND.breaches.get(&rule).map(Vec::as_slice).unwrap_or_default();
+    assert!(breaches.is_empty(), "{} worlds:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+/// Calls end in every way, and requests too. Too few worlds prove nothing of this.
+pub fn is_varied() {
+    let expected = [
+        "agent_error",
+        "blocked",
+        "busy",
+        "canceled",
+        "http_status",
+        "invalid_argument",
+        "protocol_error",
+        "rate_limited",
+        "task_canceled",
+        "task_failed",
+        "task_not_found",
+        "task_rejected",
+        "timeout",
+        "too_large",
+        "unknown_agent",
+        "unreachable",
+        "unsupported",
+        "resumed",
+        "status 200",
+        "status 202",
+        "status 204",
+        "status 400",
+        "status 401",
+        "status 403",
+        "status 404",
+        "status 405",
+        "status 406",
+        "status 413",
+        "status 415",
+        "status 431",
+        "status 503",
+    ];
+    let counts = &FOUND.counts;
+    println!("{counts:?}");
+    let missing: Vec<&&str> = expected.iter().filter(|what| !counts.contains_key(**what)).collect();
+    assert!(missing.is_empty() || seeds(WORLDS).count() < 100, "nothing ended in {missing:?}: {counts:?}");
+}

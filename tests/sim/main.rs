@@ -1,0 +1,78 @@
+//! The seven guarantees, and a reference model beside the gateway, over random worlds.
+//!
+//! Every world is checked after every input and once more at its end. `WORLDS=<n>` runs more of them, `SEED=<seed>` one
+//! alone. A failure says its seed, what was broken and where, the last steps, and where its transcript is.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    unreachable_pub
+)]
+
+mod client;
+mod fleet;
+mod judge;
+mod mischief;
+mod model;
+mod network;
+#[path = "../support/mod.rs"]
+mod support;
+mod twin;
+mod view;
+mod visits;
+mod wish;
+mod world;
+
+use support::memory::Counting;
+use support::rule::Rule;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn every_accepted_call_gets_exactly_one_answer() {
+    fleet::holds(Rule::OneAnswer);
+}
+
+#[test]
+fn after_its_answer_a_call_causes_nothing_more() {
+    fleet::holds(Rule::NothingMore);
+}
+
+#[test]
+fn outputs_depend_on_inputs_and_not_on_when_they_are_drained() {
+    fleet::holds(Rule::Drains);
+}
+
+#[test]
+fn the_same_inputs_give_the_same_bytes() {
+    fleet::holds(Rule::SameBytes);
+}
+
+#[test]
+fn work_and_memory_are_bounded_by_limits() {
+    fleet::holds(Rule::Bounds);
+}
+
+#[test]
+fn no_secret_leaves_except_to_its_origin() {
+    fleet::holds(Rule::Secrets);
+}
+
+#[test]
+fn a_restored_gateway_goes_on() {
+    fleet::holds(Rule::Restore);
+}
+
+#[test]
+fn the_gateway_keeps_what_the_model_keeps() {
+    fleet::holds(Rule::Model);
+}
+
+#[test]
+fn worlds_are_worth_something() {
+    fleet::is_varied();
+}
