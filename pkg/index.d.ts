@@ -5,6 +5,7 @@ export * from "./types/error.js";
 export * from "./types/gateway.js";
 export * from "./types/host.js";
 export * from "./types/tools.js";
+export * from "./types/work.js";
 
 /**
  * Loads the module, where it is not ready on import: in a page and in what a bundler makes for it. `Gateway.open` does

@@ -7,10 +7,12 @@ import type { IncomingRequest, OutgoingResponse } from "./types/gateway.js";
  * repeats, and a fetch that answers as the test says.
  *
  * ```ts
- * const host = new FakeHost({ answer: ({ url }) => ({ status: 200, body: JSON.stringify(card) }) });
- * using gateway = await Gateway.open({ host });
- * const sent = gateway.send({ agent: "https://agent.example", message: "Hello" });
- * await host.advance(60_000);
+ * const host = new FakeHost({ answer: () => new Promise(() => {}) }); // an agent that never answers
+ * const gateway = await Gateway.open({ host });
+ * const sent = gateway.card({ agent: "https://agent.example" }).catch((error) => error.code);
+ * await host.advance(30_000);
+ * console.log(await sent); // timeout
+ * gateway.dispose();
  * ```
  */
 export class FakeHost implements Required<Host> {

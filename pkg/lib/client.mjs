@@ -1,4 +1,4 @@
-import { GatewayError } from "./error.mjs";
+import { GatewayError, checkFunctions, checkOptions } from "./error.mjs";
 
 /** What every request carries in its `_meta` (MCP 2026-07-28, which has no handshake). */
 const META = {
@@ -29,12 +29,17 @@ export class Client {
    * @param {{ signal?: AbortSignal, onProgress?: (progress: object) => void }} [options]
    * @returns {Promise<object>} rejects with a GatewayError, or with the signal's reason
    */
-  request(method, params, { signal, onProgress } = {}) {
+  async request(method, params, options) {
+    const { signal, onProgress } = checkOptions(options, ["signal", "onProgress"], "a call");
+    checkFunctions({ onProgress }, ["onProgress"]);
+    if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
+      throw new GatewayError("misuse", "`signal` must be an AbortSignal");
+    }
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const id = this.#next;
       const _meta = onProgress ? { ...META, progressToken: id } : META;
-      const text = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
+      const text = written({ jsonrpc: "2.0", id, method, params: { ...params, _meta } });
       this.#next += 1;
       const aborted = () => {
         this.#waiting.delete(id);
@@ -68,5 +73,13 @@ export class Client {
   /** No answer will come any more. @param {GatewayError} error */
   end(error) {
     for (const { reject } of [...this.#waiting.values()]) reject(error);
+  }
+}
+
+function written(message) {
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    throw new GatewayError("invalid_argument", `the arguments have no form in JSON: ${error.message}`, { cause: error });
   }
 }

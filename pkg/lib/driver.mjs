@@ -1,4 +1,5 @@
 import { monotonic, startTimer } from "./host.mjs";
+import { Responder } from "./responder.mjs";
 
 /** The longest timer: a longer one fires at once (WHATWG HTML §8.6, a signed 32-bit number of milliseconds). */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -25,6 +26,7 @@ export class Driver {
   #onTrace;
   #onSave;
   #onDeath;
+  #responder;
   #peers = new Map();
   #exchanges = new Map();
   #responses = new Map();
@@ -32,6 +34,8 @@ export class Driver {
   #requests = 0;
   #idle = [];
   #pumping = false;
+  #saving = false;
+  #unsaved;
   #todo = OUTPUTS | TIMEOUT;
   #stopped = false;
   #wake;
@@ -45,11 +49,15 @@ export class Driver {
    * @param {(callback: () => void, ms: number) => () => void} [options.setTimer] calls back once, and returns what cancels it
    * @param {(notice: { level: string, event: string, fields: object }) => void} [options.onNotice]
    * @param {(line: string) => void} [options.onTrace] takes the lines of the trace; without it none is written
-   * @param {(key: string, pieces: string[]) => void} [options.onSave] keeps pieces under a key, in place of what is there;
-   *   where there are none, nothing under it nor under any that begins with it and `/`. It is done when it returns.
-   * @param {(message: string) => void} [options.onDeath] the core broke: nothing goes in or out any more
+   * @param {(key: string, pieces: string[]) => unknown} [options.onSave] keeps pieces under a key, in place of what is
+   *   there; where there are none, nothing under it nor under any that begins with it and `/`. It is done when it returns,
+   *   or when the promise that it returns is fulfilled: until then nothing goes out. If it fails, the gateway ends.
+   * @param {(work: object) => unknown} [options.onWork] does the work of served tasks, as `GatewayOptions.onWork`
+   * @param {(message: string) => void} [options.onDeath] the core broke or its state could not be kept: nothing goes in or
+   *   out any more
    */
-  constructor(core, { fetch, close, now = monotonic, setTimer = startTimer, onNotice = () => {}, onTrace, onSave, onDeath }) {
+  constructor(core, options) {
+    const { fetch, close, now = monotonic, setTimer = startTimer, onNotice = () => {}, onTrace, onSave, onWork, onDeath } = options;
     this.#core = core;
     this.#fetch = fetch;
     this.#close = close;
@@ -58,12 +66,18 @@ export class Driver {
     this.#onNotice = onNotice;
     this.#onSave = onSave;
     this.#onDeath = onDeath;
+    this.#responder = new Responder(onWork, (input) => this.#input(input, true), (error) => this.#complain(error));
     if (onTrace) this.trace(onTrace);
   }
 
-  /** The message of the panic that ended the core. */
+  /** Why the gateway ended without being told to: the message of a panic, or that its state could not be kept. */
   get dead() {
-    return this.#core.dead;
+    return this.#unsaved ?? this.#core.dead;
+  }
+
+  /** Whether it ended because its state could not be kept. */
+  get unsaved() {
+    return this.#unsaved !== undefined;
   }
 
   /** Whether nothing goes in or out any more. */
@@ -78,7 +92,7 @@ export class Driver {
    * @param {string} scope
    * @param {(text: string) => void} write
    * @param {() => void} [end] the gateway ended before the client did
-   * @throws {Error} named `Misuse`
+   * @throws {GatewayError} `misuse`
    */
   open(peer, scope, write, end) {
     const text = JSON.stringify({ type: "open", peer, scope });
@@ -166,7 +180,7 @@ export class Driver {
     const underWay = [...this.#exchanges.keys()];
     for (const peer of [...this.#peers.keys()]) this.close(peer);
     for (const exchange of underWay) this.#abort(exchange);
-    if (this.#exchanges.size > 0) {
+    if (this.#exchanges.size > 0 || this.#saving) {
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, grace_ms);
         this.#idle.push(() => {
@@ -178,9 +192,9 @@ export class Driver {
     this.#end();
   }
 
-  #input(input) {
+  #input(input, demanding = false) {
     const text = JSON.stringify(input);
-    this.#enter((core, now) => core.input(now, text));
+    this.#enter((core, now) => core.input(now, text), demanding);
   }
 
   #enter(call, demanding = false) {
@@ -191,7 +205,10 @@ export class Driver {
       this.#fault(error, demanding);
       return;
     }
-    if (this.#pumping) return;
+    if (!this.#pumping) this.#go();
+  }
+
+  #go() {
     try {
       if (this.#todo !== 0) this.#pump();
       if (!this.#stopped) this.#writeTrace();
@@ -200,23 +217,32 @@ export class Driver {
     }
   }
 
-  /** Does what the core asks for. An output whose doing leads back in here adds outputs for the loop that runs. */
+  /**
+   * Does what the core asks for. An output whose doing leads back in here adds outputs for the loop that runs. While
+   * something is being saved everything else waits: it may depend on it.
+   */
   #pump() {
     this.#pumping = true;
     try {
-      for (let next = this.#core.next(); next !== undefined; next = this.#core.next()) {
+      while (!this.#saving) {
+        const next = this.#core.next();
+        if (next === undefined) break;
         if (typeof next === "string") this.#perform(JSON.parse(next));
         else this.#say(next);
         if (this.#stopped) return;
       }
-      for (const response of this.#begun) this.#guarded(() => response.flush());
-      this.#begun.clear();
+      if (!this.#saving) this.#flush();
     } finally {
       this.#pumping = false;
     }
     // Whatever is called may end this gateway.
     if (this.#todo & TIMEOUT && !this.#stopped) this.#arm();
     this.#todo = 0;
+  }
+
+  #flush() {
+    for (const response of this.#begun) this.#guarded(() => response.flush());
+    this.#begun.clear();
   }
 
   #say([peer, request, text]) {
@@ -245,15 +271,48 @@ export class Driver {
         break;
       }
       case "save":
-        this.#guarded(() => this.#onSave?.(output.key, output.pieces));
+        this.#save(output);
         break;
       case "work":
-        this.#input({ type: "work_failed", work: output.work, detail: "this host has no function that does the work" });
+        this.#responder.begin(output.work, output.order);
+        break;
+      case "work_abort":
+        this.#responder.abort(output.work);
         break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));
         break;
     }
+  }
+
+  #save({ key, pieces }) {
+    try {
+      const saved = this.#onSave?.(key, pieces);
+      if (typeof saved?.then !== "function") return;
+      this.#saving = true;
+      Promise.resolve(saved).then(
+        () => this.#saved(),
+        (error) => this.#fail(error),
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #saved() {
+    this.#saving = false;
+    if (this.#stopped) return;
+    this.#todo |= OUTPUTS;
+    this.#go();
+    this.#settle();
+  }
+
+  /** What could not be kept must not be relied on either: nothing that came after it goes out. */
+  #fail(error) {
+    if (this.#stopped) return;
+    this.#unsaved = `the state could not be kept: ${error?.message ?? error}`;
+    this.#end();
+    this.#guarded(() => this.#onDeath?.(this.#unsaved));
   }
 
   #start({ type, exchange, ...request }) {
@@ -289,7 +348,7 @@ export class Driver {
   }
 
   #settle() {
-    if (this.#exchanges.size === 0) for (const settled of this.#idle.splice(0)) settled();
+    if (this.#exchanges.size === 0 && !this.#saving) for (const settled of this.#idle.splice(0)) settled();
   }
 
   /** Sets the timer to the core's next deadline, where it changed. */
@@ -380,6 +439,7 @@ export class Driver {
     this.#disarm();
     for (const running of this.#exchanges.values()) this.#guarded(() => running.abort());
     this.#exchanges.clear();
+    this.#responder.end();
     const [peers, responses] = [[...this.#peers.values()], [...this.#responses.values()]];
     this.#peers.clear();
     this.#responses.clear();

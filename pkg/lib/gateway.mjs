@@ -1,11 +1,14 @@
 import { Client } from "./client.mjs";
-import { GatewayError } from "./error.mjs";
+import { Driver } from "./driver.mjs";
+import { GatewayError, checkFunctions, checkOptions } from "./error.mjs";
 import { openDriver } from "./open.mjs";
 import { respond } from "./serving.mjs";
 import { Transport, openPort } from "./transport.mjs";
 
 /** The scope of calls and connections that name none. */
 const SCOPE = "local";
+
+const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "onNotice", "onTrace", "onDead"];
 
 /** The methods that stand for a tool each. */
 const SHORTHANDS = {
@@ -24,8 +27,10 @@ const SHORTHANDS = {
   ping: "ping_agent",
   readInbox: "read_inbox",
   removeCallerCard: "remove_caller_card",
+  respond: "respond_task",
   send: "send_message",
   task: "get_task",
+  tasks: "list_tasks",
 };
 
 /**
@@ -43,13 +48,15 @@ export class Gateway {
   #scope;
   #peers = 0;
 
-  static async open(options = {}) {
+  static async open(options) {
+    const { scope = SCOPE, ...rest } = checkOptions(options, OPTIONS, "Gateway.open");
     await this.platform.load?.();
-    return new this(options);
+    return new this(openDriver(rest, this.platform), scope);
   }
 
-  constructor({ scope = SCOPE, ...options }) {
-    this.#driver = openDriver(options, this.constructor.platform);
+  constructor(driver, scope) {
+    if (!(driver instanceof Driver)) throw new GatewayError("misuse", "a gateway is not made but opened: await Gateway.open()");
+    this.#driver = driver;
     this.#scope = scope;
     this.fetch = this.fetch.bind(this);
     try {
@@ -89,24 +96,28 @@ export class Gateway {
     return respond(this.#driver, request, () => this.#ended());
   }
 
-  transport({ scope = this.#scope } = {}) {
+  transport(options) {
+    const { scope = this.#scope } = checkOptions(options, ["scope"], "transport");
     this.#alive();
     return new Transport((write, end) => this.#connect(scope, write, end));
   }
 
-  port({ scope = this.#scope } = {}) {
+  port(options) {
+    const { scope = this.#scope } = checkOptions(options, ["scope"], "port");
     this.#alive();
     return openPort((write, end) => this.#connect(scope, write, end));
   }
 
   snapshot(options) {
+    checkOptions(options, ["secrets"], "snapshot");
     this.#alive();
-    return this.#demand(() => this.#driver.snapshot(options));
+    return this.#driver.snapshot(options);
   }
 
   trace(onTrace) {
+    checkFunctions({ onTrace }, ["onTrace"]);
     this.#alive();
-    this.#demand(() => this.#driver.trace(onTrace));
+    this.#driver.trace(onTrace);
   }
 
   dispose() {
@@ -121,7 +132,7 @@ export class Gateway {
   /** A connection of an MCP client, numbered like no other. */
   #connect(scope, write, end) {
     const peer = (this.#peers += 1);
-    this.#demand(() => this.#driver.open(peer, scope, write, end));
+    this.#driver.open(peer, scope, write, end);
     let open = true;
     return {
       send: (text) => {
@@ -134,20 +145,13 @@ export class Gateway {
     };
   }
 
-  #demand(call) {
-    try {
-      return call();
-    } catch (error) {
-      throw GatewayError.of(error);
-    }
-  }
-
   #alive() {
     if (this.#driver.stopped) throw this.#ended();
   }
 
   #ended() {
-    const { dead } = this;
+    const { dead, unsaved } = this.#driver;
+    if (unsaved) return new GatewayError("storage", `${dead}: open a new one from what was kept`);
     if (dead === undefined) return new GatewayError("disposed", "this gateway was disposed; open a new one");
     return new GatewayError("dead", `a fault in Narrows ended this gateway; open a new one (${dead})`);
   }

@@ -1,4 +1,4 @@
-import { GatewayError } from "./error.mjs";
+import { GatewayError, checkFunctions } from "./error.mjs";
 import { Fetch } from "./module.mjs";
 
 /** The functions that a host may bring. */
@@ -31,10 +31,7 @@ export class Host {
    */
   constructor(given = {}, complain) {
     if (typeof given !== "object" || given === null) throw new GatewayError("misuse", "`host` must be an object");
-    for (const name of FUNCTIONS) {
-      if (given[name] === undefined || typeof given[name] === "function") continue;
-      throw new GatewayError("misuse", `\`host.${name}\` must be a function`);
-    }
+    checkFunctions(given, FUNCTIONS, "host.");
     this.#given = given;
     this.#complain = complain;
     const own = given.fetch && ((request) => given.fetch(request));
@@ -43,13 +40,20 @@ export class Host {
 
   /** What a core is born with. */
   genesis() {
-    const given = this.#given;
     const seed = new Uint8Array(32);
-    if (given.random) given.random(seed);
-    else crypto.getRandomValues(seed);
-    const now = given.now ? given.now() : monotonic();
-    this.#latest = time(now, "host.now()");
-    return { seed, now, unixMs: time(given.unixNow ? given.unixNow() : Date.now(), "host.unixNow()") };
+    this.#ask("random", (bytes) => crypto.getRandomValues(bytes), seed);
+    this.#latest = time(this.#ask("now", monotonic), "host.now()");
+    return { seed, now: this.#latest, unixMs: time(this.#ask("unixNow", Date.now), "host.unixNow()") };
+  }
+
+  /** What a function of the embedder's gives, or the platform's where there is none. */
+  #ask(name, own, ...words) {
+    if (this.#given[name] === undefined) return own(...words);
+    try {
+      return this.#given[name](...words);
+    } catch (error) {
+      throw new GatewayError("misuse", `\`host.${name}\` threw: ${error?.message ?? error}`, { cause: error });
+    }
   }
 
   /** The time; a clock that fails or goes back stands still. */

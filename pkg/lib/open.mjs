@@ -1,5 +1,5 @@
 import { Driver } from "./driver.mjs";
-import { GatewayError } from "./error.mjs";
+import { GatewayError, checkFunctions } from "./error.mjs";
 import { Host } from "./host.mjs";
 import { Core } from "./module.mjs";
 
@@ -12,7 +12,8 @@ import { Core } from "./module.mjs";
  * @throws {GatewayError} `config`, `restore` or `misuse`
  */
 export function openDriver(options, { defaults, connect } = {}) {
-  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onDead } = options;
+  checkFunctions(options, ["onNotice", "onTrace", "onSave", "onWork", "onDead"]);
+  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, onDead } = options;
   const complain = (error) => {
     try {
       onNotice(hostError(error));
@@ -21,8 +22,9 @@ export function openDriver(options, { defaults, connect } = {}) {
     }
   };
   const host = new Host(given, complain);
-  const configuration = stored(merged(config, defaults), onSave);
-  const core = created(host, configuration, snapshot);
+  const configuration = filled(config, { defaults, onSave, onWork });
+  const genesis = host.genesis();
+  const core = snapshot === undefined ? new Core(genesis, configuration) : Core.restore(genesis, configuration, snapshot);
   const own = given?.fetch === undefined ? connect?.(configuration) : undefined;
   const driver = new Driver(core, {
     fetch: own?.fetch ?? host.fetch,
@@ -32,6 +34,7 @@ export function openDriver(options, { defaults, connect } = {}) {
     onNotice,
     onTrace,
     onSave,
+    onWork,
     onDeath: onDead,
   });
   // The clients of the gateway that goes on here are gone.
@@ -39,29 +42,30 @@ export function openDriver(options, { defaults, connect } = {}) {
   return driver;
 }
 
-function created(host, configuration, snapshot) {
-  try {
-    const genesis = host.genesis();
-    return snapshot === undefined ? new Core(genesis, configuration) : Core.restore(genesis, configuration, snapshot);
-  } catch (error) {
-    throw GatewayError.of(error);
-  }
-}
-
-/** The configuration over the platform's defaults, section by section. */
-function merged(config, defaults) {
-  if (!defaults || (config !== undefined && !isObject(config))) return config;
+/** The configuration over the platform's defaults, section by section, with what the functions of the host make of it. */
+function filled(config, { defaults = {}, onSave, onWork }) {
+  if (config !== undefined && !isObject(config)) throw new GatewayError("config", "the configuration must be an object");
   const given = config instanceof Map ? Object.fromEntries(config) : { ...config };
   for (const [name, section] of Object.entries(defaults)) {
     if (given[name] === undefined || isObject(given[name])) given[name] = { ...section, ...given[name] };
   }
+  // The core is told where there is somebody who keeps what it saves.
+  if (onSave !== undefined) given.storage = true;
+  given.a2a = agent(given.a2a, onWork);
   return given;
 }
 
-/** The core is told where there is somebody who keeps what it saves. */
-function stored(config, onSave) {
-  if (onSave === undefined || (config !== undefined && !isObject(config))) return config;
-  return { ...(config instanceof Map ? Object.fromEntries(config) : config), storage: true };
+/** The gateway's own agent: there is one where it is asked for, by a section or by a function that does the work. */
+function agent(section, onWork) {
+  if (section === undefined && onWork === undefined) return { enabled: false };
+  if (section !== undefined && !isObject(section)) return section;
+  const given = section instanceof Map ? Object.fromEntries(section) : { ...section };
+  if (onWork !== undefined) given.responder ??= "function";
+  const skills = Array.isArray(given.skills) ? given.skills : [];
+  const isUsed = [given, ...skills].some((each) => each?.responder === "function");
+  if (isUsed && onWork === undefined) throw new GatewayError("config", "`a2a`: the responder `function` needs the option `onWork`");
+  if (!isUsed && onWork !== undefined) throw new GatewayError("config", "`a2a`: no responder is `function`, so `onWork` would do nothing");
+  return given;
 }
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

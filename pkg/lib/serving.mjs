@@ -1,8 +1,13 @@
+import { GatewayError } from "./error.mjs";
+
 /** A reader that is this far behind is let go; what it missed of a session it can ask for again. */
 const BEHIND_BYTES = 16 << 20;
 
 /** Responses that have no body (WHATWG Fetch §2.2.3, a null body status). */
 const BODILESS = new Set([101, 204, 205, 304]);
+
+/** Names the scheme of a request to the core. */
+const SCHEME = "x-forwarded-proto";
 
 /**
  * Answers a Request with a Response. Every check and every answer is the core's.
@@ -14,11 +19,11 @@ const BODILESS = new Set([101, 204, 205, 304]);
  */
 export function respond(driver, request, ended) {
   return new Promise((resolve, reject) => {
-    const { protocol, pathname, search, host } = new URL(request.url);
-    const headers = [...request.headers];
+    const { protocol, pathname, search, host } = addressOf(request);
+    // What is told of the gateway's own address has the scheme under which it was asked, whatever a header says of it.
+    const headers = [...request.headers].filter(([name]) => name !== SCHEME);
     if (!request.headers.has("host")) headers.push(["host", host]);
-    // What is told of the gateway's own address has the scheme under which it was asked.
-    if (protocol === "https:" && !request.headers.has("x-forwarded-proto")) headers.push(["x-forwarded-proto", "https"]);
+    if (protocol === "https:") headers.push([SCHEME, "https"]);
     const reply = new Reply({ resolve, reject, ended, leave: () => driver.requestGone(number) });
     const number = driver.request(request.method, pathname + search, headers, reply);
     if (request.signal?.aborted) return reply.fail(request.signal.reason);
@@ -28,6 +33,14 @@ export function respond(driver, request, ended) {
       (error) => reply.fail(error),
     );
   });
+}
+
+function addressOf(request) {
+  try {
+    return new URL(request.url);
+  } catch (error) {
+    throw new GatewayError("misuse", "`fetch` takes a Request, whose URL is absolute", { cause: error });
+  }
 }
 
 /** Hands the body over, as long as somebody wants it. */
@@ -68,7 +81,7 @@ class Reply {
       return;
     }
     this.#stream.enqueue(new TextEncoder().encode(text));
-    if (this.#stream.desiredSize < -BEHIND_BYTES) this.fail(new Error("the reader is too far behind"));
+    if (this.#stream.desiredSize < -BEHIND_BYTES) this.fail(new GatewayError("too_large", "the reader is too far behind"));
   }
 
   flush() {

@@ -1,3 +1,5 @@
+import { GatewayError } from "./error.mjs";
+
 /** An MCP connection inside this program, as the official SDK's `Client` takes it. */
 export class Transport {
   onmessage;
@@ -13,7 +15,7 @@ export class Transport {
   }
 
   async start() {
-    if (this.#connection || this.#closed) throw new Error("this transport was started already: take a new one");
+    if (this.#connection || this.#closed) throw new GatewayError("misuse", "this transport was started already: take a new one");
     this.#connection = this.#open(
       (text) => queueMicrotask(() => this.#deliver(text)),
       () => this.#close(),
@@ -21,7 +23,7 @@ export class Transport {
   }
 
   async send(message) {
-    if (!this.#connection || this.#closed) throw new Error("this transport is not connected");
+    if (!this.#connection || this.#closed) throw new GatewayError("misuse", "this transport is not connected");
     this.#connection.send(JSON.stringify(message));
   }
 

@@ -45,7 +45,7 @@ export async function run(words) {
     const code = await perform(parseArguments(words));
     if (code !== undefined) process.exit(code);
   } catch (error) {
-    const refused = error.name === "ConfigError";
+    const refused = error.code === "config";
     if (!refused && !(error instanceof UsageError)) throw error;
     process.stderr.write(`narrows: ${refused ? "The configuration is refused: " : ""}${error.message}\n`);
     process.exitCode = EXIT_USAGE;

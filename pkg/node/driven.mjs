@@ -30,15 +30,7 @@ export function driven(configuration, { trace, state: folder }) {
       resolve(EXIT_SOFTWARE);
     };
   });
-  const keep = (key, texts) => {
-    try {
-      state.keep(key, texts);
-    } catch (error) {
-      // What cannot be kept must not be relied on either.
-      driver.dispose();
-      broke(`the state cannot be kept: ${error.message}`);
-    }
-  };
+  const keep = (key, texts) => state.keep(key, texts);
   const options = { onNotice: (notice) => log.notice(notice), onTrace, onSave: state && keep, onDeath: broke };
   const driver = new Driver(core, { ...connect(configuration), ...options });
   // The clients of the process before are gone.
@@ -51,7 +43,7 @@ function created(configuration, pieces) {
   try {
     return Core.restore(genesis(), configuration, pieces);
   } catch (error) {
-    if (error.name !== "RestoreError") throw error;
+    if (error.code !== "restore") throw error;
     throw new UsageError(`The state cannot be taken up: ${error.message}.`);
   }
 }

@@ -22,7 +22,7 @@ export type LimitName =
   | "tasks_per_principal"
   | "task_bytes";
 
-/** The configuration. What is absent has its default; every fault is named in the Error named `ConfigError`. */
+/** The configuration. What is absent has its default; every fault is named in a {@link GatewayError} of the code `config`. */
 export interface ConfigObject {
   /** the server's name in MCP */
   readonly name?: string;
@@ -59,7 +59,7 @@ export interface ConfigObject {
   };
   /** bearer tokens, and the principal that each stands for; without any, everybody may ask */
   readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string; readonly may_answer?: boolean }[] };
-  /** the gateway's own agent; with a section, even an empty one, its inbox has tools */
+  /** the gateway's own agent: with a section, even an empty one, it is served, and its inbox has tools */
   readonly a2a?: A2aSection;
   /** whether the host keeps what it is told to save: set by hosts, not by users */
   readonly storage?: boolean;
@@ -67,7 +67,10 @@ export interface ConfigObject {
   readonly limits?: { readonly [name in LimitName]?: Id };
 }
 
-/** Who does the work of served tasks; `relay:` is followed by the name of an external agent. */
+/**
+ * Who does the work of served tasks: nobody, a person or a model by the tools of the inbox, `onWork`, or another agent:
+ * `relay:` is followed by the name of one of `external_agents`.
+ */
 export type Responder = "echo" | "inbox" | "function" | `relay:${string}`;
 
 /** How the gateway is an agent itself. */
@@ -82,7 +85,7 @@ export interface A2aSection {
   readonly listen_path?: string;
   /** both by default */
   readonly versions?: readonly ("1.0" | "0.3")[];
-  /** `inbox` by default */
+  /** `inbox` by default, `function` where there is an `onWork` */
   readonly responder?: Responder;
   /** what it can do; callers choose one by its id in `metadata.skill` */
   readonly skills?: readonly {

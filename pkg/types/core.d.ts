@@ -127,16 +127,16 @@ export interface SnapshotOptions {
   secrets?: boolean;
 }
 
-/** The names of the Errors thrown here. */
-export type ErrorName = "Misuse" | "ConfigError" | "RestoreError" | "Dead" | "Disposed";
-
-/** The gateway without a host: a state machine that says what to do and does nothing itself. */
+/**
+ * The gateway without a host: a state machine that says what to do and does nothing itself. What it throws is a
+ * {@link GatewayError}; where it has ended, with the code `disposed` or `dead`.
+ */
 export class Core {
-  /** Throws an Error named `Misuse` for the genesis, `ConfigError` for the configuration. */
+  /** Throws with the code `misuse` for the genesis, with `config` for the configuration. */
   constructor(genesis: Genesis, config?: ConfigObject);
-  /** Continues from the pieces of a snapshot, in any order. Throws an Error named `RestoreError` for what it cannot read. */
+  /** Continues from the pieces of a snapshot, in any order. Throws with the code `restore` for what it cannot read. */
   static restore(genesis: Genesis, config: ConfigObject | undefined, pieces: readonly string[]): Core;
-  /** Takes in what happened: the JSON text of an {@link Input}. Throws an Error named `Misuse`; then nothing changed. */
+  /** Takes in what happened: the JSON text of an {@link Input}. Throws with the code `misuse`; then nothing changed. */
   input(now: Milliseconds, json: string): Todo;
   /** The input `message`, without an envelope. */
   message(now: Milliseconds, peer: Id, text: string): Todo;
@@ -158,7 +158,7 @@ export class Core {
   traceLine(): string | undefined;
   /** The message of the panic that ended this object. */
   readonly dead: string | undefined;
-  /** Lets go of everything. Later calls throw an Error named `Disposed`. Twice is fine. */
+  /** Lets go of everything. Later calls throw with the code `disposed`. Twice is fine. */
   dispose(): void;
   /** The same as {@link dispose}. */
   free(): void;

@@ -24,9 +24,10 @@ export type ToolErrorCode =
 
 /**
  * What is wrong with the gateway itself: its configuration, the snapshot that it should go on from, how it was used, or
- * that it has ended (`disposed` by its owner, `dead` by a fault in Narrows).
+ * that it has ended (`disposed` by its owner, `storage` as `onSave` failed, `dead` by a fault in Narrows). And
+ * `broadcast_failed`: every agent of a broadcast failed, not all for the same reason.
  */
-export type GatewayErrorCode = "config" | "restore" | "misuse" | "disposed" | "dead";
+export type GatewayErrorCode = "config" | "restore" | "misuse" | "disposed" | "storage" | "dead" | "broadcast_failed";
 
 /**
  * What went wrong. `code` says it to a program, `message` to a person: what failed, for which agent, and what to do.
@@ -35,8 +36,8 @@ export type GatewayErrorCode = "config" | "restore" | "misuse" | "disposed" | "d
  * try {
  *   await gateway.send({ agent: "bistro", message: "Hello" });
  * } catch (error) {
- *   if (error instanceof GatewayError && error.code === "rate_limited") await sleep(error.retry_after_ms);
- *   else throw error;
+ *   if (!(error instanceof GatewayError) || error.code !== "rate_limited") throw error;
+ *   console.log(`again in ${error.retry_after_ms} ms`);
  * }
  * ```
  */
@@ -58,6 +59,8 @@ export class GatewayError extends Error {
   readonly agent_data?: unknown;
   /** of a broadcast: what became of each agent */
   readonly results?: ToolResults["broadcast_message"]["results"];
+  /** what was thrown beneath, where something was */
+  readonly cause?: unknown;
   /** the failed call's content, as MCP has it */
   readonly content?: readonly Content[];
   /** the failed call's structured content, as MCP has it; a message that the agent sent is in it */

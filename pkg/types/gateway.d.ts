@@ -2,6 +2,7 @@ import type { ConfigObject } from "./config.js";
 import type { Notice, SnapshotOptions } from "./core.js";
 import type { Host, Signal } from "./host.js";
 import type { Answer, ToolArguments, ToolName, ToolResults } from "./tools.js";
+import type { Work, WorkOutcome, WorkUpdate } from "./work.js";
 
 /** How a gateway is opened. Everything may be left out. */
 export interface GatewayOptions {
@@ -18,11 +19,34 @@ export interface GatewayOptions {
   readonly snapshot?: readonly string[];
   /**
    * keeps the state as it changes: pieces of JSON text under a key, each under 1 MiB, in place of what was kept there.
-   * Without pieces nothing is kept any more under that key, nor under any that begins with it and a `/`. What it returns
-   * is not waited for, so it is done when it returns. All pieces that are kept, in any order, are a `snapshot` to go on
-   * from. They hold credentials.
+   * Without pieces nothing is kept any more under that key, nor under any that begins with it and a `/`. All pieces that
+   * are kept, in any order, are a `snapshot` to go on from. They hold credentials.
+   *
+   * It is called for one key at a time, and may return a promise. Until that is fulfilled nothing leaves the gateway, as it
+   * may depend on what is kept. If it throws or rejects, the gateway ends: calls reject with the code `storage`, and
+   * `onDead` is told. Whoever wants to try again does so in here.
    */
-  onSave?(key: string, pieces: readonly string[]): void;
+  onSave?(key: string, pieces: readonly string[]): void | PromiseLike<unknown>;
+  /**
+   * does the work of the gateway's own agent, which is then served by {@link Gateway.fetch}. It is called for each message.
+   * What an async generator yields is told on the way; what it returns, or any other function, is the last word.
+   *
+   * ```ts
+   * const gateway = await Gateway.open({
+   *   config: { a2a: { name: "Bistro" } },
+   *   async *onWork({ text, signal }) {
+   *     yield "Looking at the menu";
+   *     const menu = await fetch("https://bistro.example/menu", { signal });
+   *     yield { artifact: await menu.text() };
+   *     return `That is all about ${text}.`;
+   *   },
+   * });
+   * ```
+   *
+   * A task whose function throws has failed, with the message of the error. One that was worked on when the gateway ended
+   * has failed where it is taken up again.
+   */
+  onWork?(work: Work): AsyncGenerator<WorkUpdate, WorkOutcome, any> | AsyncIterable<WorkUpdate> | PromiseLike<WorkOutcome> | WorkOutcome;
   /**
    * takes the gateway's notices: structured events for logs and metrics, without secrets. An event named `host_error`
    * tells of a function of the embedder's that threw; without this listener it goes to the console.
@@ -30,7 +54,7 @@ export interface GatewayOptions {
   onNotice?(notice: Notice): void;
   /** takes the lines of the trace, from the birth of the gateway on: JSON text that replays, without secrets */
   onTrace?(line: string): void;
-  /** is told, once, that a fault in Narrows ended this gateway; others live on */
+  /** is told, once, what ended this gateway: a fault in Narrows, or that `onSave` failed; others live on */
   onDead?(message: string): void;
 }
 
@@ -140,7 +164,7 @@ export class Gateway {
    * through the global fetch. A worker reaches no private addresses unless `network.allow_private` says so.
    *
    * @throws a {@link GatewayError}: `config` names every fault of the configuration, `restore` what is wrong with the
-   * snapshot, `misuse` what is wrong with the host or the scope
+   * snapshot, `misuse` what is wrong with the options or the host
    */
   static open(options?: GatewayOptions): Promise<Gateway>;
 
@@ -167,7 +191,10 @@ export class Gateway {
 
   /** `send_message`: sends a message and waits for the answer; `text` of the result is what the agent said. */
   send(args: ToolArguments["send_message"], options?: CallOptions): Promise<Answer<ToolResults["send_message"]>>;
-  /** `broadcast_message`: one message to up to 20 agents. Rejects only if every one of them failed. */
+  /**
+   * `broadcast_message`: one message to up to 20 agents. Rejects only if every one of them failed: with the code that they
+   * have in common, or with `broadcast_failed`.
+   */
   broadcast(args: ToolArguments["broadcast_message"], options?: CallOptions): Promise<Answer<ToolResults["broadcast_message"]>>;
   /** `get_task`: a task as it is now. */
   task(args: ToolArguments["get_task"], options?: CallOptions): Promise<Answer<ToolResults["get_task"]>>;
@@ -190,13 +217,22 @@ export class Gateway {
   /** `remove_caller_card`: says nothing any more. */
   removeCallerCard(args?: ToolArguments["remove_caller_card"], options?: CallOptions): Promise<Answer<ToolResults["remove_caller_card"]>>;
 
+  /** `list_tasks`: tasks of other agents that came to the gateway's own agent, where that has an inbox. */
+  tasks(args?: ToolArguments["list_tasks"], options?: CallOptions): Promise<Answer<ToolResults["list_tasks"]>>;
+  /** `respond_task`: answers one of them. */
+  respond(args: ToolArguments["respond_task"], options?: CallOptions): Promise<Answer<ToolResults["respond_task"]>>;
+
   /**
    * Answers an HTTP request: MCP at `/mcp` for clients of both eras, and `/healthz`. The body streams. It may be handed
    * on as it is: `{ fetch: gateway.fetch }`.
    *
+   * With an `a2a` section or `onWork` the gateway is an agent too: its card at `/.well-known/agent-card.json`, A2A over
+   * JSON-RPC at `/a2a` and over HTTP+JSON at `/a2a/rest`. The addresses in the card have the scheme of the request's URL;
+   * behind a proxy that ends TLS, say `a2a.url`.
+   *
    * Who may ask is configured: `server.loopback` (only loopback names are served: the default in Node alone),
-   * `server.hosts`, `server.cors_origins`, `auth.tokens`. In Node, set `server.loopback` to false where others can reach
-   * it, and `network.allow_private` to false with it.
+   * `server.hosts`, `server.cors_origins`, `auth.tokens`. In Node, where others can reach it, set `server.loopback` to
+   * false, list its names in `server.hosts`, and set `network.allow_private` to false.
    */
   fetch(request: IncomingRequest): Promise<OutgoingResponse>;
 
@@ -218,7 +254,7 @@ export class Gateway {
    */
   trace(onTrace?: (line: string) => void): void;
 
-  /** The message of the fault that ended this gateway. */
+  /** What ended this gateway, if it was not its owner: a fault in Narrows, or that `onSave` failed. */
   readonly dead: string | undefined;
 
   /** Aborts every request, ends every connection and lets go of everything. Calls that run reject. Twice is fine. */

@@ -263,11 +263,11 @@ test("the demo page", async (t) => {
       try {
         left.world.state;
       } catch (error) {
-        dead = error.name;
+        dead = error.code;
       }
       return [dead, right.agents.length, narrows.session.agents.length];
     });
-    assert.deepEqual(alive, ["Disposed", 3, 3]);
+    assert.deepEqual(alive, ["disposed", 3, 3]);
   });
 
   await t.test("tabs follow the arrow keys, and the address remembers them", async (s) => {

@@ -67,8 +67,9 @@ for (const [name, Class] of Object.entries({ "Node's requests": Gateway, "the gl
 }
 
 test("every tool that is listed has a method of its own", async (t) => {
-  const gateway = await opened(t);
+  const gateway = await opened(t, { config: { a2a: {} } }); // whose inbox has tools too
   const tools = (await gateway.tools()).map(({ name }) => name);
+  assert.equal(tools.length, 19);
   const called = [];
   gateway.call = async (name, ...rest) => called.push([name, ...rest]);
   const own = Object.getOwnPropertyNames(Gateway.prototype.__proto__.constructor.prototype);
@@ -100,7 +101,10 @@ test("a failed call rejects with its code and its fields", async (t) => {
   assert.ok(limited.retry_after_ms > 0 && limited.retry_after_ms <= 2000);
   const circular = {};
   circular.self = circular;
-  assert.equal((await failure(gateway.send(circular))).name, "TypeError");
+  for (const args of [circular, { agent: "a", message: 1n }]) {
+    const unwritten = await failure(gateway.send(args));
+    assert.deepEqual([unwritten.name, unwritten.code, unwritten.cause.name], ["GatewayError", "invalid_argument", "TypeError"]);
+  }
   assert.equal((await gateway.agents()).structured.agents.length, 1);
 });
 
@@ -155,17 +159,104 @@ test("without a listener such faults go to the console, and nowhere else", async
 });
 
 test("what is wrong at the opening is said with a code", async () => {
-  const code = async (options) => (await failure(Gateway.open(options))).code;
+  const failed = (options) => failure(Gateway.open(options));
+  const code = async (options) => {
+    const error = await failed(options);
+    assert.ok(error instanceof GatewayError, error.stack);
+    return error.code;
+  };
   assert.equal(await code({ config: { nmae: "x" } }), "config");
   assert.equal(await code({ config: 5 }), "config");
+  assert.equal(await code({ config: null }), "config");
   assert.equal(await code({ config: { network: { allowed_hosts: "a" } } }), "config");
   assert.equal(await code({ snapshot: ['{"narrows":999,"records":[]}'] }), "restore");
-  assert.equal(await code({ snapshot: "x" }), "misuse");
-  assert.equal(await code({ host: 5 }), "misuse");
-  assert.equal(await code({ host: { now: 1 } }), "misuse");
-  assert.equal(await code({ host: { now: () => NaN } }), "misuse");
-  assert.equal(await code({ scope: "x".repeat(300) }), "misuse");
-  assert.equal(await code({ scope: 5 }), "misuse");
+  for (const piece of ["no JSON", "[]", "null", "{}", '{"narrows":1,"records":5}', '{"narrows":1,"records":[null]}']) {
+    assert.equal(await code({ snapshot: [piece] }), "restore", piece);
+  }
+  for (const options of [null, 5, "x", () => {}]) assert.equal(await code(options), "misuse");
+  for (const snapshot of ["x", [5], 5, null]) assert.equal(await code({ snapshot }), "misuse");
+  for (const host of [5, null, { now: 1 }, { now: () => NaN }]) assert.equal(await code({ host }), "misuse");
+  for (const scope of ["x".repeat(300), 5, null]) assert.equal(await code({ scope }), "misuse");
+  for (const name of ["onSave", "onWork", "onNotice", "onTrace", "onDead"]) assert.equal(await code({ [name]: 5 }), "misuse", name);
+  assert.match((await failed({ confg: {} })).message, /no option `confg`: did you mean `config`\?/);
+  assert.match((await failed({ onsave() {} })).message, /did you mean `onSave`\?/);
+  assert.match((await failed({ colour: 1 })).message, /it knows config, host, scope/);
+  for (const Made of [Gateway, slim.Gateway]) {
+    assert.throws(() => new Made(), { name: "GatewayError", code: "misuse", message: /await Gateway\.open\(\)/ });
+    assert.throws(() => new Made({}), { code: "misuse" });
+  }
+});
+
+test("a function of the host that throws at the opening is named", async () => {
+  for (const name of ["random", "now", "unixNow"]) {
+    const thrown = new Error("no such device");
+    const fail = () => {
+      throw thrown;
+    };
+    const error = await failure(Gateway.open({ host: { [name]: fail } }));
+    assert.deepEqual([error.name, error.code, error.cause], ["GatewayError", "misuse", thrown]);
+    assert.equal(error.message, `\`host.${name}\` threw: no such device`);
+  }
+});
+
+test("what is wrong in a call is said with a code", async (t) => {
+  const gateway = await opened(t);
+  const code = async (call) => {
+    const error = await failure((async () => call())());
+    assert.ok(error instanceof GatewayError, error.stack);
+    return error.code;
+  };
+  const misuses = [
+    () => gateway.agents({}, null),
+    () => gateway.agents({}, { onprogress() {} }),
+    () => gateway.agents({}, { onProgress: 5 }),
+    () => gateway.agents({}, { signal: {} }),
+    () => gateway.fetch(),
+    () => gateway.fetch({ url: "/relative" }),
+    () => gateway.transport("scope"),
+    () => gateway.transport({ scoop: "a" }),
+    () => gateway.port({ scoop: "a" }),
+    () => gateway.port({ scope: 5 }),
+    () => gateway.snapshot({ secret: false }),
+    () => gateway.trace(5),
+    () => gateway.transport().send({}),
+    () => gateway.transport({ scope: 5 }).start(),
+  ];
+  for (const call of misuses) assert.equal(await code(call), "misuse", String(call));
+  assert.equal(await code(() => gateway.call(5)), "invalid_argument");
+  assert.equal(await code(() => gateway.call(undefined)), "invalid_argument");
+});
+
+test("a core and a gateway have errors of one kind", () => {
+  const genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0 };
+  const codes = {
+    misuse: () => new node.Core(),
+    config: () => new node.Core(genesis, { nmae: "x" }),
+    restore: () => node.Core.restore(genesis, undefined, ["no piece"]),
+    disposed: () => {
+      const core = new node.Core(genesis);
+      core.dispose();
+      core.output();
+    },
+  };
+  for (const [code, call] of Object.entries(codes)) assert.throws(call, { name: "GatewayError", code });
+  const again = node.Core.restore(genesis, undefined, new node.Core(genesis).snapshot());
+  assert.ok(again instanceof node.Core);
+  assert.throws(() => again.input(0, "{}"), { name: "GatewayError", code: "misuse" });
+});
+
+test("a broadcast that nobody answered has the code of its agents, or one of its own", async (t) => {
+  const fetch = ({ url }) => {
+    if (url.includes("lost")) throw Object.assign(new Error("nobody"), { code: "refused" });
+    return { status: 404 };
+  };
+  const gateway = await opened(t, { host: { fetch } });
+  for (const alias of ["lost", "lost-too", "found"]) await gateway.connect({ alias, agent_url: `https://${alias}.example/` });
+  const alike = await failure(gateway.broadcast({ aliases: ["lost", "lost-too"], message: "x" }));
+  assert.deepEqual([alike.code, alike.results.lost.error.code], ["unreachable", "unreachable"]);
+  const mixed = await failure(gateway.broadcast({ aliases: ["lost", "found"], message: "x" }));
+  assert.deepEqual([mixed.code, mixed.results.found.error.code], ["broadcast_failed", "http_status"]);
+  assert.match(mixed.message, /^Answered: 0 of 2/);
 });
 
 test("after dispose everything says so, and what ran has rejected", async () => {
@@ -229,6 +320,89 @@ test("a trace from the opening on replays, and can be stopped and started", asyn
   gateway.trace((line) => more.push(line));
   await gateway.agents();
   assert.ok(more.length > 0);
+});
+
+test("nothing goes out before what it depends on is kept", async (t) => {
+  const { asked, fetch } = silence();
+  const saves = [];
+  const onSave = (key) => new Promise((resolve, reject) => saves.push({ key, resolve, reject }));
+  const gateway = await opened(t, { host: { fetch }, onSave });
+  const settle = async () => {
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+  };
+  let answered = false;
+  const card = gateway.createCallerCard({ name: "ada", description: "a person" }).then(() => (answered = true));
+  await settle();
+  assert.equal(saves.length, 1, "one at a time");
+  assert.equal(answered, false);
+  gateway.card({ agent: "https://agent.example/" }).catch(() => {});
+  await settle();
+  assert.equal(asked.length, 0, "a request waits too");
+  for (let done = 0; done < saves.length; done += 1) {
+    saves[done].resolve();
+    await settle();
+  }
+  await card;
+  assert.equal(asked.length, 1);
+  assert.ok(saves.length > 1);
+  const keys = saves.map(({ key }) => key);
+  assert.ok(keys.every((key) => typeof key === "string"));
+});
+
+test("timers run on while something is being saved", async (t) => {
+  const timers = [];
+  const setTimer = (callback, ms) => (timers.push(ms), () => {});
+  let hold = false;
+  const gateway = await opened(t, { host: { fetch: () => new Promise(() => {}), setTimer }, onSave: () => (hold ? new Promise(() => {}) : undefined) });
+  hold = true;
+  gateway.card({ agent: "https://agent.example/" }).catch(() => {});
+  await settled();
+  assert.equal(timers.length, 1);
+});
+
+test("a state that cannot be kept ends the gateway, before anything that depends on it", async (t) => {
+  for (const fail of [
+    () => {
+      throw new Error("the disk is full");
+    },
+    async () => {
+      throw new Error("the disk is full");
+    },
+  ]) {
+    const { asked, fetch } = silence();
+    let broken = false;
+    const deaths = [];
+    const onSave = () => (broken ? fail() : undefined);
+    const gateway = await opened(t, { host: { fetch }, onSave, onDead: (message) => deaths.push(message) });
+    await gateway.createCallerCard({ name: "ada", description: "a person" });
+    broken = true;
+    const transport = gateway.transport();
+    const closed = new Promise((resolve) => (transport.onclose = resolve));
+    await transport.start();
+    const lost = await failure(gateway.createCallerCard({ name: "bob", description: "another" }));
+    assert.ok(lost instanceof GatewayError);
+    assert.deepEqual([lost.code, lost.message], ["storage", "the state could not be kept: the disk is full: open a new one from what was kept"]);
+    await closed;
+    assert.equal(asked.length, 0);
+    assert.deepEqual(deaths, ["the state could not be kept: the disk is full"]);
+    assert.equal(gateway.dead, deaths[0]);
+    assert.equal((await failure(gateway.agents())).code, "storage");
+    gateway.dispose();
+  }
+});
+
+test("a gateway that is disposed while it saves says no more", async (t) => {
+  let release;
+  const deaths = [];
+  const onSave = () => new Promise((_, reject) => (release = reject));
+  const gateway = await opened(t, { onSave, onDead: (message) => deaths.push(message) });
+  const call = gateway.createCallerCard({ name: "ada", description: "a person" });
+  await settled();
+  gateway.dispose();
+  release(new Error("too late"));
+  assert.equal((await failure(call)).code, "disposed");
+  await settled();
+  assert.deepEqual([deaths, gateway.dead], [[], undefined]);
 });
 
 const hello = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } };

@@ -19,7 +19,7 @@ const driven = (host) => Object.assign(new Driven(host, undefined, openDriver), 
 const genesis = { seed: new Uint8Array(32), now: 0, unixMs: 0 };
 const open = JSON.stringify({ type: "open", peer: 1, scope: "s" });
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
-const dead = { name: "Dead", message: /told to panic/ };
+const dead = { code: "dead", message: /told to panic/ };
 
 test("the shipped package cannot be told to panic", () => {
   assert.equal(shipped.Core.prototype.panicNext, undefined);

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
 import { Gateway } from "../../pkg/node.mjs";
 import { Gateway as PageGateway } from "../../pkg/web.mjs";
+import { Caller } from "./a2a.mjs";
 import { settled } from "./driven.mjs";
 
 const META = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
@@ -71,6 +72,36 @@ test("who may ask is checked by name, wherever that stands", async (t) => {
   assert.equal((await gateway.fetch(named)).status, 403);
   const open = await opened(t, { config: { server: { loopback: false } } });
   assert.equal((await open.fetch(new Request("http://gateway.example/healthz"))).status, 200);
+});
+
+test("an agent is there only where one is asked for", async (t) => {
+  const card = (gateway) => gateway.fetch(new Request(`${ORIGIN}/.well-known/agent-card.json`));
+  const send = (gateway) => new Caller(gateway.fetch).ask("SendMessage", { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }] } });
+  const plain = await opened(t);
+  for (const answer of [await card(plain), await send(plain), await plain.fetch(new Request(`${ORIGIN}/a2a/rest/tasks`))]) assert.equal(answer.status, 404);
+  const off = await opened(t, { config: { a2a: { enabled: false } } });
+  assert.equal((await card(off)).status, 404);
+  const echo = new Map([["responder", "echo"]]);
+  for (const options of [{ config: { a2a: { responder: "echo" } } }, { config: new Map([["a2a", echo]]) }, { onWork: () => "x" }]) {
+    const gateway = await opened(t, options);
+    assert.equal((await card(gateway)).status, 200);
+    assert.equal((await send(gateway)).status, 200);
+  }
+});
+
+test("the card has the scheme of the request, whatever a header says", async (t) => {
+  const gateway = await opened(t, { config: { a2a: {} } });
+  const url = async (scheme, headers = {}) => {
+    const response = await gateway.fetch(new Request(`${scheme}://localhost/.well-known/agent-card.json`, { headers }));
+    return (await response.json()).supportedInterfaces[0].url;
+  };
+  assert.equal(await url("https"), "https://localhost/a2a");
+  assert.equal(await url("http"), "http://localhost/a2a");
+  assert.equal(await url("http", { "x-forwarded-proto": "https" }), "http://localhost/a2a");
+  assert.equal(await url("https", { "X-Forwarded-Proto": "http" }), "https://localhost/a2a");
+  const named = await opened(t, { config: { a2a: { url: "https://agent.example/here" } } });
+  const response = await named.fetch(new Request("http://localhost/.well-known/agent-card.json"));
+  assert.equal((await response.json()).supportedInterfaces[0].url, "https://agent.example/here");
 });
 
 test("a page asks its own gateway under whatever name it has", async (t) => {

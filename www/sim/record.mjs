@@ -72,7 +72,7 @@ export function put(core, { now, input }) {
   try {
     core.input(now, JSON.stringify(input));
   } catch (error) {
-    if (error.name !== "Misuse") throw error;
+    if (error.code !== "misuse") throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 // A host in TypeScript: what is right compiles, and each mistake below is one.
 import init, { Core, Gateway, GatewayError } from "narrows";
-import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task, Todo } from "narrows";
+import type { ConfigObject, Deadline, Genesis, Host, HostRequest, Input, Notice, Output, Task, Todo, Work } from "narrows";
 import { FakeHost, checkHost, respondToChecks } from "narrows/testing";
 import { GatewayObject, door } from "narrows/worker";
 import load, { initSync, Core as SlimCore, Gateway as SlimGateway } from "narrows/slim";
@@ -110,8 +110,28 @@ async function rehearse(request: Parameters<typeof respondToChecks>[0]): Promise
   return (await respondToChecks(request)).status + (problem?.length ?? 0) + fake.requests.length + (fake.timers[0] ?? 0) + (gateway.dead?.length ?? 0);
 }
 
+/** Agents made of functions, each in its way, with their state kept by promises. */
+async function serve(): Promise<void> {
+  const onSave = async (key: string, pieces: readonly string[]) => void (key + pieces.join());
+  await Gateway.open({ onSave, onWork: ({ text }) => text });
+  await Gateway.open({ onWork: async (work: Work) => ({ ask: work.task.id + work.principal + (work.skill ?? "") }) });
+  await Gateway.open({ onWork: async () => {} });
+  await Gateway.open({
+    config: { a2a: { name: "Bistro" } },
+    async *onWork({ text, message, signal }) {
+      signal.throwIfAborted();
+      yield `about ${text}`;
+      yield { artifact: "soup, " };
+      yield { artifact: { name: "menu", parts: message.parts ?? [] }, append: true };
+      yield { statusUpdate: { status: { state: "TASK_STATE_WORKING" } } };
+      return { ask: "For how many?" };
+    },
+  });
+}
+
 function wait(error: unknown): number {
   if (!(error instanceof GatewayError)) return 0;
+  if (error.code === "broadcast_failed") return Object.keys(error.results ?? {}).length;
   if (error.code === "timeout") return error.task_id?.length ?? 0;
   return error.retry_after_ms ?? error.task?.artifacts?.length ?? 0;
 }
@@ -142,6 +162,8 @@ const badConnect = (gateway: Gateway) => gateway.call("connect_agent", { alias: 
 const badCode = (error: GatewayError) => error.code === "bad_luck";
 // @ts-expect-error no such option
 const badOption = Gateway.open({ name: "x" });
+// @ts-expect-error a function says what is an update
+const badWork = Gateway.open({ onWork: async () => 5 });
 // @ts-expect-error a response has a status
 const badFetch: Host = { fetch: async () => ({ body: "x" }) };
 // @ts-expect-error a time is a number
@@ -155,4 +177,4 @@ new Core();
 // @ts-expect-error the reason is one of a few
 const badReason: Deadline = { at: 1, reason: "because" };
 
-export { start, drive, converse, rehearse, wait, slim, badCall, badConnect, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
+export { start, drive, converse, rehearse, serve, wait, badWork, slim, badCall, badConnect, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
