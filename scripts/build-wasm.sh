@@ -28,19 +28,24 @@ done
 
 # A target folder of its own: other flags than the developer's would make each build everything anew.
 rm -rf "$built"
-env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$flags" CARGO_TARGET_DIR="$target" \
-    wasm-pack --quiet build --release --target web --no-pack --no-gitignore --no-opt \
-    --out-name narrows --out-dir "$built" . -- --features wasm --locked >&2
 
-wasm=$built/narrows_bg.wasm
-wasm-opt -g "${optimise[@]}" "$wasm" -o "$wasm.named"
-# Alike in name is alike in content for the most part: this finds the rest, 1.4 % of what is downloaded.
-node scripts/wasm-order.mjs "$wasm.named" "$wasm.ordered"
-wasm-opt --reorder-functions-by-name --strip-debug --strip-producers --strip-target-features "$wasm.ordered" -o "$wasm"
-rm "$wasm.named" "$wasm.ordered"
+# build NAME FEATURE: the module of a feature, with its glue.
+build() {
+    local wasm=$built/$1_bg.wasm
+    env -u RUSTFLAGS CARGO_ENCODED_RUSTFLAGS="$flags" CARGO_TARGET_DIR="$target" \
+        wasm-pack --quiet build --release --target web --no-pack --no-gitignore --no-opt \
+        --out-name "$1" --out-dir "$built" . -- --features "$2" --locked >&2
+    wasm-opt -g "${optimise[@]}" "$wasm" -o "$wasm.named"
+    # Alike in name is alike in content for the most part: this finds the rest, 1.4 % of what is downloaded.
+    node scripts/wasm-order.mjs "$wasm.named" "$wasm.ordered"
+    wasm-opt --reorder-functions-by-name --strip-debug --strip-producers --strip-target-features "$wasm.ordered" -o "$wasm"
+    rm "$wasm.named" "$wasm.ordered"
+}
+build narrows wasm
+build narrows_cli cli
 
 for path in "$PWD" "$cargo_home" "$HOME/" registry/src index.crates; do
-    if [ "$path" != / ] && grep -aqF -- "$path" "$wasm" "$built"/*.js; then
+    if [ "$path" != / ] && grep -aqF -- "$path" "$built"/*.wasm "$built"/*.js; then
         echo "build-wasm: '$path' is in the output, which must not know where it was built" >&2
         exit 1
     fi

@@ -185,7 +185,9 @@ const END_TRIES: usize = 4;
 /// brace more behind it than one object closes, so what follows is no object then.
 #[must_use]
 pub fn id_from_end(text: &str) -> Option<Id> {
-    text.rmatch_indices("\"id\"").take(END_TRIES).find_map(|(at, _)| {
+    // A search of the library from the end would add four kilobytes.
+    let is_key = |at: &usize| text.as_bytes().get(*at..).is_some_and(|rest| rest.starts_with(b"\"id\""));
+    (0..text.len()).rev().filter(is_key).take(END_TRIES).find_map(|at| {
         let (before, rest) = text.split_at_checked(at)?;
         if before.ends_with('\\') {
             return None;

@@ -107,6 +107,8 @@ pub mod sse;
 pub mod table;
 pub mod text;
 pub mod time;
+#[cfg(feature = "cli")]
+pub mod toml;
 pub mod tools;
 pub mod trace;
 pub mod url;
