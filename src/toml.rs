@@ -170,11 +170,16 @@ fn faults_json(faults: &[Fault]) -> Json {
     list.finish()
 }
 
+/// A key as TOML, bare where it may be.
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if is_bare { name.into() } else { Json::string(name).into_string() }
+}
+
 /// The value as TOML, on one line.
 fn inline(value: json::Raw<'_>) -> String {
     if let Some(members) = json::members(value) {
-        let list: Vec<String> =
-            members.iter().map(|(name, value)| format!("{} = {}", Json::string(name).as_str(), inline(value))).collect();
+        let list: Vec<String> = members.iter().map(|(name, value)| format!("{} = {}", key(name), inline(value))).collect();
         return if list.is_empty() { "{}".into() } else { format!("{{ {} }}", list.join(", ")) };
     }
     if let Some(elements) = json::elements(value) {

@@ -40,6 +40,8 @@ export function parseArguments(words) {
       parsed[VALUES[name]] = value;
     } else if (Object.hasOwn(SWITCHES, word)) {
       parsed[SWITCHES[word]] = true;
+    } else if (word === "mcp" && parsed.command === undefined) {
+      parsed.command = "stdio";
     } else if (word !== "stdio" && Object.hasOwn(COMMANDS, word) && parsed.command === undefined) {
       parsed.command = word;
     } else {

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { parseArguments } from "./arguments.mjs";
+import { explained } from "./config-file.mjs";
+import { EXIT_USAGE } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
-
-/** The exit code of shells for bad usage. */
-const EXIT_USAGE = 2;
 
 /** What a host's `mcp.json` says to start this command, wherever it is installed. */
 export function mcpJson() {
@@ -19,10 +18,11 @@ Usage
   narrows                 serve MCP over stdio, for a host such as Claude Desktop, Cursor or VS Code
   narrows serve           serve MCP over HTTP, at http://127.0.0.1:4545/mcp
   narrows page            show the demo page in a browser: all of it at work, with pretend agents
+  narrows mcp COMMAND     list, test, add and remove MCP servers behind the gateway: narrows mcp --help
   narrows demo            show a whole conversation with an example agent, here and now
 
 Options
-  --config FILE           configuration, one JSON object
+  --config FILE           configuration: TOML, JSON of the same shape, or the mcp.json of another host
   --trace FILE            write every input and output as a line of JSON (secrets left out)
   --state DIRECTORY       keep agents, conversations, inbox and sessions there, credentials too, for the next start
   --host ADDRESS          serve: where to listen (127.0.0.1)
@@ -33,6 +33,7 @@ Options
   -V, --version           the version
 
 Environment
+  NARROWS_CONFIG          the configuration file, where --config names none
   A2A_GATEWAY_NAME        the server's name, over the configuration's
   A2A_GATEWAY_VERSION     the server's version, over the configuration's
 
@@ -42,14 +43,26 @@ In mcp.json
 /** Runs the command. @param {string[]} words its arguments */
 export async function run(words) {
   try {
-    const code = await perform(parseArguments(words));
+    const code = isMcp(words) ? await mcp(words.slice(1)) : await perform(parseArguments(words));
     if (code !== undefined) process.exit(code);
   } catch (error) {
     const refused = error.code === "config";
     if (!refused && !(error instanceof UsageError)) throw error;
-    process.stderr.write(`narrows: ${refused ? "The configuration is refused: " : ""}${error.message}\n`);
+    process.stderr.write(`narrows: ${refused ? `The configuration is refused: ${explained(error.message)}` : error.message}\n`);
     process.exitCode = EXIT_USAGE;
   }
+}
+
+/** Whether a command about MCP servers is meant: `mcp` alone, or with options, serves. */
+function isMcp([first, second]) {
+  return first === "mcp" && second !== undefined && (!second.startsWith("-") || second === "--help" || second === "-h");
+}
+
+async function mcp(words) {
+  mindReader({ ends: true });
+  const { MCP_HELP, runMcp } = await import("./mcp.mjs");
+  if (!words[0].startsWith("-")) return runMcp(words, { input: process.stdin, output: process.stdout });
+  process.stdout.write(MCP_HELP);
 }
 
 /**

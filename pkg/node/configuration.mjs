@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-
+import { chosenFile, readConfigFile } from "./config-file.mjs";
 import { UsageError } from "./usage.mjs";
 
 /**
- * The configuration of the command: a JSON file, with the environment over it.
+ * The configuration of the command: a file, with the environment over it.
  *
  * @param {string | undefined} file
  * @param {Record<string, string | undefined>} environment
@@ -11,28 +10,17 @@ import { UsageError } from "./usage.mjs";
  * @throws {UsageError} naming the file or the key; the core checks the rest
  */
 export function readConfiguration(file, environment) {
-  const configuration = file === undefined ? {} : readObject(file);
+  const chosen = chosenFile(file);
+  // Where the catalog is concerns the command alone.
+  const { catalog_dir, ...configuration } = chosen === undefined ? {} : readObject(chosen);
   if (environment.A2A_GATEWAY_NAME) configuration.name = environment.A2A_GATEWAY_NAME;
   if (environment.A2A_GATEWAY_VERSION) configuration.version = environment.A2A_GATEWAY_VERSION;
   return fillIn(configuration, environment);
 }
 
 function readObject(file) {
-  let text;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${error.message}.`);
-  }
-  let value;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${error.message}.`);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UsageError(`${file} must hold one JSON object.`);
-  }
+  const { value, warnings } = readConfigFile(file);
+  for (const warning of warnings) process.stderr.write(`narrows: ${file}: ${warning}.\n`);
   return value;
 }
 

@@ -4,6 +4,9 @@ import { randomFillSync } from "node:crypto";
 
 export const EXIT_OK = 0;
 
+/** The exit code of shells for bad usage. */
+export const EXIT_USAGE = 2;
+
 /** The exit code of sysexits.h for an internal fault. */
 export const EXIT_SOFTWARE = 70;
 

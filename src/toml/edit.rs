@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 
-use super::{Fault, inline, read};
+use super::{Fault, inline, key, read};
 use crate::json::{self, Json};
 
 /// The text with one more table in the array of tables `array`, at its end.
@@ -24,22 +24,22 @@ pub fn add(text: &str, array: &str, table: &Json) -> Result<String, Vec<Fault>> 
     out.push_str(array);
     out.push_str("]]\n");
     for (name, value) in json::members(table.raw()).iter().flat_map(json::Members::iter) {
-        out.push_str(&format!("{name} = {}\n", inline(value)));
+        out.push_str(&format!("{} = {}\n", key(name), inline(value)));
     }
     read(&out).map(|_| out)
 }
 
-/// The text without the table of `array` whose `key` is this string, and without the comment right above it; `None`
+/// The text without the table of `array` whose member `name` is this string, and without the comment right above it; `None`
 /// where there is none of its own.
 ///
 /// # Errors
 /// The faults of the text.
-pub fn remove(text: &str, array: &str, key: &str, value: &str) -> Result<Option<String>, Vec<Fault>> {
+pub fn remove(text: &str, array: &str, name: &str, value: &str) -> Result<Option<String>, Vec<Fault>> {
     read(text)?;
     let (table, _) = DeTable::parse_recoverable(text);
     let Some(DeValue::Array(list)) = member(table.get_ref(), array) else { return Ok(None) };
     let found = list.iter().find(|entry| {
-        let known = entry.get_ref().as_table().and_then(|table| member(table, key)).and_then(DeValue::as_str);
+        let known = entry.get_ref().as_table().and_then(|table| member(table, name)).and_then(DeValue::as_str);
         known == Some(value)
     });
     let Some(entry) = found.filter(|entry| is_header(text, entry)) else { return Ok(None) };

@@ -15,7 +15,7 @@ const manifest = JSON.parse(readFileSync(join(pkg, "package.json"), "utf8"));
 // What a page loads beside the wasm, as gzip -9, before any bundler. A kilobyte is 1000 bytes.
 const SCRIPT_LIMIT_BYTES = 26_000;
 // What npm downloads.
-const TARBALL_LIMIT_BYTES = 380_000;
+const TARBALL_LIMIT_BYTES = 460_000;
 
 // Packed from a copy: for that moment the page's files stand in the package, where others do not expect them.
 const folder = program("pack");
@@ -33,6 +33,7 @@ test("it holds what it refers to, and nothing else", () => {
   assert.deepEqual(top, [
     "LICENSE",
     "README.md",
+    "catalog/",
     "cli.js",
     "dist/",
     "index.d.ts",
@@ -52,8 +53,9 @@ test("it holds what it refers to, and nothing else", () => {
     "www/",
   ]);
   const dist = files.filter((name) => name.startsWith("dist/"));
-  assert.deepEqual(dist.sort(), ["dist/build.json", "dist/narrows.d.ts", "dist/narrows.js", "dist/narrows_bg.wasm", "dist/narrows_bg.wasm.d.ts"]);
-  for (const name of files) assert.match(name, /\.(mjs|js|json|wasm|d\.ts|md|html|css)$|^LICENSE$/);
+  const built = (name) => [`${name}.d.ts`, `${name}.js`, `${name}_bg.wasm`, `${name}_bg.wasm.d.ts`].map((file) => `dist/${file}`);
+  assert.deepEqual(dist.sort(), ["dist/build.json", ...built("narrows"), ...built("narrows_cli")]);
+  for (const name of files) assert.match(name, /\.(mjs|js|json|wasm|d\.ts|md|html|css|toml)$|^LICENSE$/);
 });
 
 test("every file that one of them imports is in it", () => {

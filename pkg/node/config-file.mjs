@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+import { fromMcpJson, isMcpJson } from "./mcp-json.mjs";
+import { TomlError, parse } from "./toml.mjs";
+import { UsageError } from "./usage.mjs";
+
+const { env: environment, platform } = process;
+
+/** The folder of a user's configuration files. */
+export function configurationFolder() {
+  if (platform === "win32" && environment.APPDATA) return join(environment.APPDATA, "narrows");
+  return join(environment.XDG_CONFIG_HOME || join(homedir(), ".config"), "narrows");
+}
+
+/** The file that is meant where none is named. */
+export function defaultFile() {
+  return join(configurationFolder(), "narrows.toml");
+}
+
+/**
+ * The configuration file that applies: the one named, else that of `NARROWS_CONFIG`, else the user's own if it is
+ * there. Never one in the working directory: a folder that was fetched from somewhere must not start processes.
+ *
+ * @param {string | undefined} named
+ * @returns {string | undefined}
+ */
+export function chosenFile(named) {
+  if (named ?? environment.NARROWS_CONFIG) return named ?? environment.NARROWS_CONFIG;
+  return existsSync(defaultFile()) ? defaultFile() : undefined;
+}
+
+/**
+ * Reads a configuration file: TOML, JSON of the same shape, or an `mcp.json` of another host.
+ *
+ * @param {string} file
+ * @returns {{ value: object, warnings: string[] }} `warnings`: what of an `mcp.json` has no meaning here
+ * @throws {UsageError} naming every fault of the text with its place
+ */
+export function readConfigFile(file) {
+  const text = readText(file);
+  const isJson = file.endsWith(".json") || /^\s*\{/.test(text);
+  places = new Map();
+  if (!isJson) return { value: fromToml(file, text), warnings: [] };
+  const value = fromJson(file, text);
+  return isMcpJson(value) ? fromMcpJson(value) : { value, warnings: [] };
+}
+
+/** The text of a file, without a byte order mark. @param {string} file @throws {UsageError} */
+export function readText(file) {
+  try {
+    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${error.message}.`);
+  }
+}
+
+function fromToml(file, text) {
+  try {
+    const parsed = parse(text);
+    places = parsed.places;
+    return parsed.value;
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw new UsageError(`${file} is not TOML: ${error.message}.`);
+  }
+}
+
+function fromJson(file, text) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${error.message}.`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError(`${file} must hold one JSON object.`);
+  }
+  return value;
+}
+
+/** Where the keys of the file stand that was read last. */
+let places = new Map();
+
+/** What the core says of a configuration, with the places of the keys that it names. @param {string} message */
+export function explained(message) {
+  return message.replace(/`([^`]+)`/g, (quoted, path) => {
+    const place = places.get(path);
+    return place ? `${quoted} (line ${place.line}, column ${place.column})` : quoted;
+  });
+}

@@ -1,0 +1,163 @@
+import { parseArgs } from "node:util";
+
+import { readCatalog, searched } from "./catalog.mjs";
+import { chosenFile, defaultFile, readConfigFile } from "./config-file.mjs";
+import { EXIT_OK, EXIT_USAGE } from "./process.mjs";
+import { ask } from "./question.mjs";
+import { addServer, removeServer, serverNames } from "./servers-file.mjs";
+import { table } from "./table.mjs";
+import { UsageError } from "./usage.mjs";
+
+export const MCP_HELP = `narrows mcp: MCP servers behind the gateway.
+
+Usage
+  narrows mcp                      serve MCP on stdin and stdout, as narrows alone does
+  narrows mcp catalog [QUERY]      servers that can be added by their id
+  narrows mcp add ID               add one of the catalog to the configuration file
+  narrows mcp remove NAME          take one out of it again
+
+Options
+  --config FILE           the configuration file; without it that of NARROWS_CONFIG, else ${defaultFile()}
+  --json                  print JSON for programs
+  --name NAME             add: another name than the id
+  --key NAME=VALUE        add: the value of a variable that the server needs, as often as there are such
+  --arg TEXT              add: one more argument of its command, such as a folder
+  -h, --help              this text
+
+Exit codes
+  0 done, 1 the server failed, 2 the command line or the configuration is no good, or a value is missing
+`;
+
+const COMMON = { config: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } };
+const LIST = { type: "string", multiple: true };
+
+/** The commands with their options, and how many words they take: at least and at most. */
+const COMMANDS = {
+  catalog: { run: catalog, words: [0, Infinity] },
+  add: { run: add, words: [1, 1], what: "the ID of a catalog entry", options: { name: { type: "string" }, key: LIST, arg: LIST } },
+  remove: { run: remove, words: [1, 1], what: "the NAME of a server" },
+};
+
+/**
+ * Runs `narrows mcp …`.
+ *
+ * @param {string[]} words what follows `mcp`, of which the first names a command
+ * @param {{ output: import("node:tty").WriteStream, input: import("node:tty").ReadStream }} terminal
+ * @returns {Promise<number>} the exit code
+ * @throws {UsageError}
+ */
+export async function runMcp([name, ...rest], terminal) {
+  if (!Object.hasOwn(COMMANDS, name)) throw new UsageError(`${JSON.stringify(name)} is no command of narrows mcp: see narrows mcp --help.`);
+  const command = COMMANDS[name];
+  const { values, positionals } = parsed(rest, { ...COMMON, ...command.options });
+  if (values.help) {
+    terminal.output.write(MCP_HELP);
+    return EXIT_OK;
+  }
+  const [least, most] = command.words;
+  if (positionals.length < least || positionals.length > most) {
+    throw new UsageError(`narrows mcp ${name} takes ${command.what ?? "no more words"}: see narrows mcp --help.`);
+  }
+  return command.run({ ...values, words: positionals, ...terminal });
+}
+
+function parsed(args, options) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    if (!error.code?.startsWith("ERR_PARSE_ARGS")) throw error;
+    throw new UsageError(`${error.message.split(". ")[0]}: see narrows mcp --help.`);
+  }
+}
+
+function catalogOf(file) {
+  const folder = file === undefined ? undefined : readConfigFile(file).value.catalog_dir;
+  const { entries, faults } = readCatalog(folder === undefined ? {} : { folder });
+  for (const fault of faults) process.stderr.write(`narrows: ${fault}\n`);
+  return entries;
+}
+
+function catalog({ words, json, config, output }) {
+  const query = words.join(" ");
+  const found = searched(catalogOf(chosenFile(config)), query);
+  if (json) output.write(`${JSON.stringify(found, null, 2)}\n`);
+  else if (found.length === 0) output.write(`No entry has ${JSON.stringify(query)}: narrows mcp catalog lists all.\n`);
+  else output.write(`${table(["ID", "NEEDS", "WHAT IT DOES"], found.map(row), output)}\n\nTo add one: narrows mcp add ID\n`);
+  return EXIT_OK;
+}
+
+function row({ id, description, transport, required_env }) {
+  const needs = [transport.type === "stdio" ? transport.command : "a URL", ...required_env.map(({ name }) => name)];
+  return [id, needs.join(", "), description];
+}
+
+async function add({ words: [id], name = id, key = [], arg = [], config, json, input, output }) {
+  const file = chosenFile(config) ?? defaultFile();
+  const entries = catalogOf(chosenFile(config));
+  const entry = entries.find((known) => known.id === id);
+  if (entry === undefined) {
+    const near = entries.map((known) => known.id).filter((known) => known.startsWith(id.slice(0, 3)) || known.includes(id));
+    throw new UsageError(`The catalog has no ${JSON.stringify(id)}${near.length > 0 ? `; near: ${near.join(", ")}` : ""}: see narrows mcp catalog.`);
+  }
+  if (serverNames(file).some((known) => normalised(known) === normalised(name))) {
+    throw new UsageError(`${file} has a server ${JSON.stringify(name)} already: give another one with --name.`);
+  }
+  const { env, missing } = await variables(entry.required_env, given(key), { input, output });
+  if (missing.length > 0) {
+    const lines = missing.map(({ name, label = name, get_url }) => `  --key ${name}=…   ${label}${get_url ? `, from ${get_url}` : ""}`);
+    process.stderr.write(`narrows: ${id} needs values that are missing. Nothing was added. Give them, or set the variables:\n${lines.join("\n")}\n`);
+    return EXIT_USAGE;
+  }
+  addServer(file, serverOf(entry, { name, arg, env }));
+  if (json) output.write(`${JSON.stringify({ added: name, file, status: "ready" })}\n`);
+  else output.write(`Ready: ${name} is in ${file}. To try it: narrows mcp test ${name}\n${arg.length > 0 ? "" : indented(entry.setup_instructions)}`);
+  return EXIT_OK;
+}
+
+function serverOf({ id, transport, oauth }, { name, arg, env }) {
+  const full = arg.length > 0 ? { ...transport, args: [...(transport.args ?? []), ...arg] } : transport;
+  return { name, transport: full, ...(env.length > 0 && { env }), ...(oauth && { oauth }), template_id: id };
+}
+
+/** The variables of a server: those given, those of the environment by their name alone, those that a person types. */
+async function variables(required, values, { input, output }) {
+  const env = [];
+  const missing = [];
+  for (const variable of required) {
+    const { name, label = name, help, get_url, is_secret } = variable;
+    if (values.has(name)) env.push(`${name}=${values.get(name)}`);
+    else if (process.env[name]) env.push(name);
+    else if (input.isTTY && output.isTTY) {
+      const hint = [help, get_url].filter(Boolean).join(": ");
+      const typed = await ask(`${label}${hint ? ` (${hint})` : ""}: `, { input, output, hidden: is_secret !== false });
+      if (typed) env.push(`${name}=${typed}`);
+      else missing.push(variable);
+    } else missing.push(variable);
+  }
+  for (const name of values.keys()) {
+    if (!required.some((variable) => variable.name === name)) env.push(`${name}=${values.get(name)}`);
+  }
+  return { env, missing };
+}
+
+function given(pairs) {
+  return new Map(
+    pairs.map((pair) => {
+      const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(pair) ?? [];
+      // The value is not repeated: it may be a secret without its name.
+      if (name === undefined) throw new UsageError("--key is written NAME=VALUE.");
+      return [name, value];
+    }),
+  );
+}
+
+function remove({ words: [name], config, json, output }) {
+  const file = chosenFile(config) ?? defaultFile();
+  removeServer(file, name);
+  output.write(json ? `${JSON.stringify({ removed: name, file })}\n` : `Removed: ${name} is no longer in ${file}.\n`);
+  return EXIT_OK;
+}
+
+const normalised = (name) => String(name).toLowerCase().replace(/-/g, "_");
+
+const indented = (text) => (text ? `\n${text.trim().replace(/^/gm, "  ")}\n` : "");

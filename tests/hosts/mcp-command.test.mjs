@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { Command } from "./process.mjs";
+
+/** A user's home for the length of a test, with files in it. */
+function home(t, files = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "narrows-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const environment = { HOME: folder, XDG_CONFIG_HOME: "", APPDATA: "", NARROWS_CONFIG: "", BRAVE_API_KEY: "", LANG: "C", LC_ALL: "" };
+  const run = async (words, more = {}) => {
+    const command = new Command(t, ["mcp", ...words], { ...environment, ...more });
+    command.child.stdin.end();
+    return { code: await command.exit(), stdout: command.stdout, stderr: command.stderr };
+  };
+  return { folder, run, file: join(folder, ".config/narrows/narrows.toml") };
+}
+
+test("the catalog is searched by its words, as a table and as JSON", async (t) => {
+  const { run } = home(t, { ".config/narrows/catalog/mine.toml": 'id = "mine"\nname = "Mine"\ndescription = "of my own"\n[transport]\ntype = "stdio"\ncommand = "mine"\n[i18n.de]\ndescription = "meines"\n' });
+  const all = await run(["catalog"]);
+  assert.equal(all.code, 0);
+  for (const id of ["filesystem", "github", "postgres", "everyapi", "mine"]) assert.match(all.stdout, new RegExp(`^${id} `, "m"));
+  const found = JSON.parse((await run(["catalog", "SQL", "database", "--json"])).stdout);
+  assert.deepEqual(found.map(({ id }) => id), ["postgres", "sqlite"]);
+  assert.match((await run(["catalog", "mine"], { LANG: "de_DE.UTF-8" })).stdout, /meines/);
+  assert.match((await run(["catalog", "nothing like it"])).stdout, /No entry has/);
+});
+
+test("an entry of the catalog that is no good is told and left out", async (t) => {
+  const broken = { "bad.toml": "id = ", "odd.toml": 'id = "odd"\nname = "x"\ndescription = "x"\nenvs = 1\n[transport]\ntype = "stdio"\n' };
+  const { run } = home(t, Object.fromEntries(Object.entries(broken).map(([name, text]) => [`.config/narrows/catalog/${name}`, text])));
+  const { code, stdout, stderr } = await run(["catalog"]);
+  assert.equal(code, 0);
+  assert.match(stderr, /bad\.toml is left out: line 1/);
+  assert.match(stderr, /odd\.toml is left out: `envs` is not a known key/);
+  assert.ok(!stdout.includes("odd") && stdout.includes("github"));
+});
+
+test("servers are added to the file and taken out of it, and its comments stay", async (t) => {
+  const mine = '# mine\nname = "g" # short\n';
+  const { run, file } = home(t, { ".config/narrows/narrows.toml": mine });
+  const added = await run(["add", "filesystem", "--arg", "/tmp/a b", "--name", "files"]);
+  assert.deepEqual([added.code, added.stdout.startsWith("Ready: files is in ")], [0, true], added.stderr);
+  const text = readFileSync(file, "utf8");
+  assert.ok(text.startsWith(mine));
+  assert.match(text, /args = \["-y", "@modelcontextprotocol\/server-filesystem", "\/tmp\/a b"\]/);
+  const again = await run(["add", "filesystem", "--name", "FILES"]);
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /already/);
+  assert.deepEqual(JSON.parse((await run(["remove", "files", "--json"])).stdout), { removed: "files", file });
+  assert.equal(readFileSync(file, "utf8"), mine);
+  const gone = await run(["remove", "files"]);
+  assert.deepEqual([gone.code, /no \[\[mcp_servers\]\] table/.test(gone.stderr)], [2, true]);
+});
+
+test("a value that is missing is named, one of the environment is forwarded, one that is given is kept", async (t) => {
+  const { run, file } = home(t);
+  const missing = await run(["add", "brave-search"]);
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /Nothing was added[^]*--key BRAVE_API_KEY=/);
+  assert.equal((await run(["add", "brave-search"], { BRAVE_API_KEY: "from-outside" })).code, 0);
+  assert.match(readFileSync(file, "utf8"), /env = \["BRAVE_API_KEY"\]/);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal((await run(["add", "brave-search", "--name", "two", "--key", "BRAVE_API_KEY=a=b"])).code, 0);
+  assert.match(readFileSync(file, "utf8"), /env = \["BRAVE_API_KEY=a=b"\]/);
+  const secret = await run(["add", "brave-search", "--name", "three", "--key", "hunter2"]);
+  assert.deepEqual([secret.code, secret.stderr.includes("hunter2")], [2, false]);
+});
+
+test("bad usage is one sentence and exit code 2", async (t) => {
+  const { run } = home(t);
+  for (const [words, said] of [
+    [["nonsense"], /no command of narrows mcp/],
+    [["add"], /the ID of a catalog entry/],
+    [["add", "githb"], /no "githb"; near: [^]*github/],
+    [["remove", "a", "b"], /the NAME of a server/],
+    [["catalog", "--nope"], /Unknown option '--nope'/],
+    [["catalog", "--config", "/nowhere/x.toml"], /cannot be read/],
+  ]) {
+    const { code, stdout, stderr } = await run(words);
+    assert.deepEqual([code, stdout, stderr.split("\n").length], [2, "", 2], words.join(" "));
+    assert.match(stderr, said);
+  }
+  assert.match((await run(["--help"])).stdout, /narrows mcp add ID/);
+});
+
+test("a configuration in TOML is read, and every fault of it is told with its place", async (t) => {
+  const { run, file } = home(t, { ".config/narrows/narrows.toml": 'name = "mine"\n\n[history]\ndepht = 3\nmax_entry_length = "x"\n' });
+  const refused = await run([]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /`history\.depht` \(line 4, column 1\)/);
+  assert.match(refused.stderr, /`history\.max_entry_length` \(line 5, column 1\)/);
+  writeFileSync(file, "name = \n[x\n");
+  const broken = await run([]);
+  assert.match(broken.stderr, /is not TOML: line 1, column[^]*line 2, column/);
+});
