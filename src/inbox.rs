@@ -1,6 +1,7 @@
 //! The inbox: outcomes of sends that nobody waited for, until they are read.
 
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -36,6 +37,22 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// How it ended, for people: the state, or what failed and how far the task was then.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let task = self.task_id.as_ref().map_or_else(String::new, |id| format!(", task {id}"));
+        let error = self.content.iter().find(|(name, _)| name == "error").and_then(|(_, error)| error.members());
+        match error.and_then(|error| error.string("code")) {
+            Some(code) if self.state == "error" => format!("{code}{task}"),
+            // `task_failed` says no more than `failed`.
+            Some(code) if !code.ends_with(self.state.as_str()) => {
+                let task = if task.is_empty() { ", its task" } else { &task };
+                format!("{code}{task} was {}", self.state)
+            }
+            Some(_) | None => format!("{}{task}", self.state),
+        }
+    }
+
     /// What a check shows.
     #[must_use]
     pub fn summary(&self) -> Json {
@@ -210,7 +227,6 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
 
     fn entry(alias: &str, at: i64) -> Entry {
         Entry {

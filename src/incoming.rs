@@ -36,8 +36,8 @@ pub struct Incoming {
     pub keep_alive: Table<(Instant, RequestId), ()>,
     /// whether the gateway is stopping
     pub stopping: bool,
-    /// bytes of the bodies that are taken in
-    pub body_bytes: u64,
+    /// bytes of the bodies that are taken in, by principal
+    pub body_bytes: Table<String, u64>,
     peers: u64,
 }
 
@@ -82,10 +82,12 @@ impl Incoming {
 
     /// The header fields and the body of a request that was taken in.
     pub fn take_body(&mut self, request: RequestId) -> Option<(Headers, Vec<u8>, Endpoint)> {
-        let stage = &mut self.requests.get_mut(&request)?.stage;
+        let Served { principal, stage, .. } = self.requests.get_mut(&request)?;
         match core::mem::replace(stage, Stage::Refused) {
             Stage::Body { headers, bytes, to } => {
-                self.body_bytes -= u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                if let Some(taken) = self.body_bytes.get_mut(principal.as_str()) {
+                    *taken -= u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                }
                 Some((headers, bytes, to))
             }
             other @ (Stage::Refused | Stage::Waiting(_) | Stage::Watching(_)) => {
@@ -93,6 +95,18 @@ impl Incoming {
                 None
             }
         }
+    }
+
+    /// Whether as many requests of a principal run as that.
+    #[must_use]
+    pub fn is_full(&self, principal: &str, limit: u64) -> bool {
+        let theirs = || self.requests.values().filter(|served| served.principal == principal).count();
+        self.requests.len() > limit && u64::try_from(theirs()).unwrap_or(u64::MAX) >= limit
+    }
+
+    /// The sessions of a principal.
+    pub fn sessions_of(&self, principal: &str) -> impl Iterator<Item = (&String, &sessions::HttpSession)> {
+        self.sessions.iter().filter(move |(_, session)| session.principal == principal)
     }
 
     /// How many peers there were, for a snapshot.

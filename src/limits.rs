@@ -29,11 +29,11 @@ pub struct Limits {
     pub cards_by_url: u64,
     /// body of an incoming request
     pub request_bytes: u64,
-    /// bodies of incoming requests that are taken in at once
+    /// bodies of incoming requests of one principal that are taken in at once
     pub incoming_bytes: u64,
-    /// incoming requests at once
+    /// incoming requests of one principal at once
     pub requests: u64,
-    /// MCP sessions over HTTP
+    /// MCP sessions of one principal over HTTP
     pub sessions: u64,
     /// events kept of one session, for clients that come back
     pub session_event_bytes: u64,

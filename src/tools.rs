@@ -3,6 +3,20 @@
 use crate::config::Config;
 use crate::mcp::tool::Tool;
 
+/// An output schema: the members, and for each form of a result those that it has at least. A failed call has `error`,
+/// beside what was received.
+macro_rules! output {
+    ($members:literal, $($required:literal),+) => {
+        concat!(
+            r#"{"type":"object","properties":{"#,
+            $members,
+            r#","error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"}},"required":["code","message"]}},"anyOf":["#,
+            $(r#"{"required":["#, $required, r#"]},"#,)+
+            r#"{"required":["error"]}]}"#
+        )
+    };
+}
+
 mod broadcast_message;
 mod cancel_task;
 mod check_inbox;

@@ -28,12 +28,13 @@ const TOKENS: [&str; 4] = ["next_token", "next_cursor", "nextCursor", "nextPageT
 pub struct AskDirectory {
     url: Url,
     help: bool,
+    cursor: Option<String>,
     exchange: Option<ExchangeId>,
     until: Instant,
 }
 
 impl AskDirectory {
-    /// Asks for a page. `url` has its query; `registered` is the directory as it was given.
+    /// Asks for the page of a cursor, or the first one. `url` has its query; `registered` is the directory as it was given.
     ///
     /// # Errors
     /// Where the directory's address is not called.
@@ -43,6 +44,7 @@ impl AskDirectory {
         url: Url,
         credentials: Option<Credentials>,
         help: bool,
+        cursor: Option<String>,
     ) -> Result<Started, ToolError> {
         let plan = Plan {
             method: Method::Get,
@@ -56,7 +58,7 @@ impl AskDirectory {
         let until = run.ground.now.plus_ms(TIMEOUT_MS);
         let label = label(&registered);
         let exchange = run.start(plan).map_err(|failure| fault::failure(&label, &failure))?;
-        let work = Self { url: registered, help, exchange: Some(exchange), until };
+        let work = Self { url: registered, help, cursor, exchange: Some(exchange), until };
         Ok(Started::Running(alloc::boxed::Box::new(Work::Directory(work))))
     }
 
@@ -85,9 +87,9 @@ impl AskDirectory {
         let text = String::from_utf8_lossy(&reply.body);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let raw = json::parse(text, depth).map_err(|_| unreadable("it is no JSON"))?;
-        let (cards, token, help) = match json::kind(raw) {
-            Kind::Array => (json::elements(raw).unwrap_or_default(), None, None),
-            Kind::Null => (Vec::new(), None, None),
+        let (cards, next, help) = match json::kind(raw) {
+            Kind::Array => (json::elements(raw).unwrap_or_default(), Ok(None), None),
+            Kind::Null => (Vec::new(), Ok(None), None),
             Kind::Object => {
                 let members = json::members(raw).unwrap_or_default();
                 let help = members.get("help").filter(|_| self.help);
@@ -101,8 +103,18 @@ impl AskDirectory {
             }
             Kind::Boolean | Kind::Number | Kind::String => return Err(unreadable("it is neither a list nor an object")),
         };
-        let token = token.or_else(|| linked(http::header(&reply.headers, "link")?, &reply.url));
-        Ok(if self.help { help_result(help) } else { cards_result(&cards, token.as_deref()) })
+        if self.help {
+            return Ok(help_result(help));
+        }
+        let next = next.map(|token| token.or_else(|| linked(http::header(&reply.headers, "link")?, &reply.url)));
+        // Whoever followed it would be given the same page for ever.
+        let next = match next {
+            Ok(Some(token)) if self.cursor.as_ref() == Some(&token) => {
+                Err("the next page has the cursor that this one was asked for with".to_string())
+            }
+            next => next,
+        };
+        Ok(cards_result(&cards, next))
     }
 
     /// The time may be up.
@@ -132,9 +144,13 @@ fn label(url: &Url) -> String {
     format!("directory {}", url.as_str())
 }
 
-/// The next page; an empty token is none.
-fn token_of(members: &Members<'_>) -> Option<String> {
-    TOKENS.iter().find_map(|name| members.string(name)).filter(|token| !token.is_empty())
+/// The token of the next page, which may be empty.
+///
+/// # Errors
+/// Why it cannot be asked for.
+fn token_of(members: &Members<'_>) -> Result<Option<String>, String> {
+    let Some((name, raw)) = TOKENS.iter().find_map(|name| Some((name, members.get(name)?))) else { return Ok(None) };
+    json::string(raw).map(Some).ok_or_else(|| format!("{name} is {}, not a string", json::kind(raw).name()))
 }
 
 /// The next page of a `Link` header (RFC 8288): its cursor, or the whole URL where it has none.
@@ -149,17 +165,24 @@ fn linked(header: &str, from: &Url) -> Option<String> {
     Some(cursor.unwrap_or_else(|| url.as_str().to_string()))
 }
 
+/// Help as an object: a text alone becomes its description, anything else is none.
 fn help_result(help: Option<Raw<'_>>) -> ToolResult {
     let mut out = Object::new();
-    let text = match help {
-        Some(help) => {
+    let text = match help.map(|help| (json::kind(help), help)) {
+        Some((Kind::Object, help)) => {
             out.json("help", &Json::from_raw(help));
             let members = json::members(help).unwrap_or_default();
             let line = |name: &str| members.string(name).map(|text| format!("{name}: {text}"));
             let lines = gather(["description", "syntax"].into_iter().filter_map(line));
             if lines.is_empty() { help.get().to_string() } else { text::joined(&lines, "\n") }
         }
-        None => {
+        Some((Kind::String, help)) => {
+            let mut described = Object::new();
+            described.json("description", &Json::from_raw(help));
+            out.nested("help", described);
+            json::string(help).unwrap_or_default()
+        }
+        Some((Kind::Null | Kind::Boolean | Kind::Number | Kind::Array, _)) | None => {
             out.nested("agents", Array::new());
             "The directory offers no help.".to_string()
         }
@@ -167,7 +190,7 @@ fn help_result(help: Option<Raw<'_>>) -> ToolResult {
     ToolResult::new(text, out)
 }
 
-fn cards_result(cards: &[Raw<'_>], token: Option<&str>) -> ToolResult {
+fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> ToolResult {
     let (mut agents, mut problems, mut lines, mut refused) = (Array::new(), Array::new(), Vec::new(), 0_u64);
     for (index, card) in (0_u64..).zip(cards) {
         let members = json::members(*card).unwrap_or_default();
@@ -189,14 +212,26 @@ fn cards_result(cards: &[Raw<'_>], token: Option<&str>) -> ToolResult {
             }
         }
     }
-    let mut out = Object::new();
-    out.nested("agents", agents).optional_string("next_token", token);
     if refused > 0 {
-        out.nested("problems", problems);
         lines.push(format!("{refused} entries could not be read."));
     }
-    if let Some(token) = token {
-        lines.push(format!("There is more: call again with cursor {token}"));
+    let mut out = Object::new();
+    out.nested("agents", agents);
+    match &next {
+        Ok(None) => {}
+        Ok(Some(token)) => {
+            out.string("next_token", token);
+            lines.push(format!("There is more: call again with cursor {}", Json::string(token).as_str()));
+        }
+        Err(why) => {
+            let mut problem = Object::new();
+            problem.string("why", why);
+            problems.nested(problem);
+            lines.push(format!("There may be more, which cannot be asked for: {why}."));
+        }
+    }
+    if refused > 0 || next.is_err() {
+        out.nested("problems", problems);
     }
     let text = if lines.is_empty() { "The directory lists no agents for that.".to_string() } else { text::joined(&lines, "\n") };
     ToolResult::new(text, out)

@@ -194,11 +194,15 @@ impl Gateway {
         self.forget(&call, &aliases);
     }
 
-    /// Ends the calls to an agent that was disconnected.
+    /// Ends the calls to an agent that was disconnected. Its entries leave the inbox, those of the calls that end here too.
     fn end_calls_to(&mut self, scope: &str, alias: &str) {
         let running = self.scopes.get(scope).map(|scope| scope.running(alias)).unwrap_or_default();
         for id in running {
             self.work(id, |work, run| work.disconnect(run, alias));
+        }
+        if let Some(scope) = self.scopes.get_mut(scope) {
+            scope.inbox.take(alias, u64::MAX);
+            scope.inbox.take_lost(Some(alias));
         }
     }
 

@@ -38,18 +38,17 @@ impl Gateway {
         Ok(())
     }
 
-    /// Host and origin come first, then whether there is room, then who asks, then what for.
+    /// Host and origin come first, then who asks, then whether there is room for one more of theirs, then what for.
     fn admitted(&mut self, request: RequestId, method: &str, target: &str, headers: Headers) -> Result<(), Refusal> {
         let server = &self.ground.config.server;
         let common = access::admit(server, &headers)?;
         if let Some(served) = self.incoming.requests.get_mut(&request) {
             served.common = common;
         }
-        let limits = &self.ground.config.limits;
-        if self.incoming.stopping || self.incoming.requests.len() > limits.requests {
+        if self.incoming.stopping {
             return Err(busy("the gateway takes no more requests now"));
         }
-        if http::section_bytes(&headers) > limits.header_bytes {
+        if http::section_bytes(&headers) > self.ground.config.limits.header_bytes {
             return Err(Refusal::new(431, "the header fields are larger than header_bytes allows"));
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -61,6 +60,11 @@ impl Gateway {
             _ if self.is_card(path) => String::new(),
             _ => access::principal(server, &headers)?,
         };
+        // What asks for no principal is answered at once and takes no room.
+        let limit = self.ground.config.limits.requests;
+        if !principal.is_empty() && self.incoming.is_full(&principal, limit) {
+            return Err(busy("as many requests of this principal run as the limit `requests` allows"));
+        }
         if let Some(served) = self.incoming.requests.get_mut(&request) {
             served.principal = principal;
         }
@@ -140,16 +144,19 @@ impl Gateway {
     pub(super) fn request_body(&mut self, request: RequestId, more: &[u8]) {
         let limits = &self.ground.config.limits;
         let (one, all) = (limits.request_bytes, limits.incoming_bytes);
-        let Some(Served { stage: Stage::Body { bytes, .. }, .. }) = self.incoming.requests.get_mut(&request) else { return };
+        let Some(Served { principal, stage: Stage::Body { bytes, .. }, .. }) = self.incoming.requests.get_mut(&request) else {
+            return;
+        };
         let more_bytes = u64::try_from(more.len()).unwrap_or(u64::MAX);
         let grown = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_add(more_bytes);
+        let taken = self.incoming.body_bytes.get_or_default(principal.as_str());
         let refusal = if grown > one {
             too_large()
-        } else if self.incoming.body_bytes.saturating_add(more_bytes) > all {
-            busy("the bodies that are taken in now are as large as incoming_bytes allows")
+        } else if taken.saturating_add(more_bytes) > all {
+            busy("the bodies of this principal that are taken in now are as large as incoming_bytes allows")
         } else {
             bytes.extend_from_slice(more);
-            self.incoming.body_bytes += more_bytes;
+            *taken += more_bytes;
             return;
         };
         self.refuse(request, refusal);

@@ -18,7 +18,8 @@ use crate::mcp::session::Session;
 const SESSION_IDLE_MS: u64 = 1_800_000;
 
 impl Gateway {
-    /// A session for whoever sends `initialize`; those that were idle for long make room.
+    /// A session for whoever sends `initialize`; those that were idle for long make room, and where its principal has as
+    /// many as the limit allows, that one which was unused for longest.
     pub(super) fn new_session(&mut self, request: RequestId) -> Result<String, Refusal> {
         let now = self.ground.now;
         let idle = |session: &HttpSession| !session.is_busy() && now.since(session.used) >= SESSION_IDLE_MS;
@@ -26,11 +27,17 @@ impl Gateway {
         for name in stale {
             self.end_session(&name);
         }
-        if self.incoming.sessions.len() >= self.ground.config.limits.sessions {
-            return Err(Refusal::new(503, "there are as many sessions as the limit `sessions` allows: try later"));
+        let principal = self.incoming.requests.get(&request).map(|served| served.principal.clone()).unwrap_or_default();
+        let theirs = u64::try_from(self.incoming.sessions_of(&principal).count()).unwrap_or(u64::MAX);
+        if theirs >= self.ground.config.limits.sessions {
+            // Whose client went without a word cannot be told from the others; one that comes back begins anew (MCP
+            // 2025-11-25, session management).
+            let free = self.incoming.sessions_of(&principal).filter(|(_, session)| !session.is_busy());
+            let oldest = free.min_by_key(|(_, session)| (session.used, session.peer)).map(|(name, _)| name.clone());
+            let fault = "there are as many sessions as the limit `sessions` allows, and all of them are in use: end one";
+            self.end_session(&oldest.ok_or(Refusal::new(503, fault))?);
         }
         let name = self.ground.random.uuid();
-        let principal = self.incoming.requests.get(&request).map(|served| served.principal.clone()).unwrap_or_default();
         let peer = self.incoming.peer();
         self.open_scope(peer, &scope_of(&principal, Some(peer)));
         self.incoming.sessions.insert(name.clone(), HttpSession::new(principal, peer, now));

@@ -19,7 +19,8 @@ use crate::tools::offered;
 
 /// What the model of a host is told about the server.
 const INSTRUCTIONS: &str = "Talks to A2A agents. Connect one with connect_agent, then send_message by its alias; a follow-up \
-continues the conversation. A result in state input-required waits for your answer: send it with send_message.";
+continues the conversation. A result in state input-required waits for your answer: send it with send_message. \
+Over HTTP agents and conversations belong to your session, or where there is none to your token.";
 
 /// What becomes of a request.
 #[derive(Debug)]

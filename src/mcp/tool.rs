@@ -33,7 +33,7 @@ pub struct Tool {
 /// The annotations of a tool (MCP, `ToolAnnotations`); all four are always told.
 #[derive(Clone, Copy, Debug)]
 pub struct Hints {
-    /// changes nothing
+    /// changes nothing that anybody is told of but what is known about an agent: its card, its health
     pub read_only: bool,
     /// may destroy something
     pub destructive: bool,

@@ -37,7 +37,10 @@ pub(super) const TOOL: Tool = Tool {
         parts_schema!(),
         r#","timeout_seconds":{"type":"number","minimum":1,"maximum":120,"description":"for each agent, default 30"},"metadata":{"type":"object"},"async":{"type":"boolean","description":"return at once; outcomes go to the inbox"}},"required":["aliases"],"additionalProperties":false}"#
     ),
-    output: r#"{"type":"object","properties":{"results":{"type":"object","additionalProperties":{"type":"object","properties":{"status":{"type":"string"},"response":{"type":"string"},"call_id":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}}}},"succeeded":{"type":"integer"},"failed":{"type":"integer"},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""results":{"type":"object","additionalProperties":{"type":"object","properties":{"status":{"type":"string"},"response":{"type":"string"},"call_id":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}},"required":["status"]}},"succeeded":{"type":"integer"},"failed":{"type":"integer"}"#,
+        r#""results""#
+    ),
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
     asks: false,
     start,

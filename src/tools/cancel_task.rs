@@ -13,7 +13,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Cancel task",
     description: "Asks an agent to cancel a running task and returns the task as the agent then reports it; agents may refuse.",
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"},"task_id":{"type":"string"}},"required":["agent","task_id"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"task":{"type":"object"},"error":{"type":"object"}}}"#,
+    output: output!(r#""task":{"type":"object"}"#, r#""task""#),
     hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: true },
     asks: false,
     start,

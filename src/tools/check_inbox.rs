@@ -20,8 +20,11 @@ pub(super) const TOOL: Tool = Tool {
     title: "Check inbox",
     description: "Lists the outcomes of async sends that have come and those still pending. Takes nothing out: read_inbox does.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"only this agent"}},"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}}}},"inbound":{"type":"array","description":"tasks of other agents that wait for respond_task","items":{"type":"object","properties":{"task_id":{"type":"string"},"from":{"type":"string"},"state":{"type":"string"},"text":{"type":"string"},"timestamp":{"type":"string"}}}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}}}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"},"error":{"type":"object"}}}"#,
-    hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    output: output!(
+        r#""entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}},"required":["call_id","alias","state","timestamp"]}},"inbound":{"type":"array","description":"tasks of other agents that wait for respond_task","items":{"type":"object","properties":{"task_id":{"type":"string"},"from":{"type":"string"},"state":{"type":"string"},"text":{"type":"string"},"timestamp":{"type":"string"}},"required":["task_id","from","state","text","timestamp"]}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}},"required":["call_id","alias","since"]}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"}"#,
+        r#""entries","pending""#
+    ),
+    hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
     asks: false,
     start,
 };
@@ -37,8 +40,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let (mut entries, mut pending, mut lines) = (Array::new(), Array::new(), Vec::new());
     for entry in run.scope.inbox.entries(alias) {
         entries.json(&entry.summary());
-        let task = entry.task_id.as_ref().map_or(String::new(), |id| format!(", task {id}"));
-        lines.push(format!("{}: {} (call {}{task})", entry.alias, entry.state, entry.call_id));
+        lines.push(format!("{}: {} (call {})", entry.alias, entry.words(), entry.call_id));
     }
     for waiting in run.scope.pending.values().filter(|waiting| alias.is_none_or(|alias| waiting.ticket.alias == alias)) {
         let mut out = Object::new();
@@ -46,7 +48,8 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         out.string("since", &run.ground.wall_of(waiting.since).to_rfc3339());
         out.optional_string("task_id", waiting.task_id.as_deref());
         pending.nested(out);
-        lines.push(format!("{}: pending (call {})", waiting.ticket.alias, waiting.ticket.call_id));
+        let task = waiting.task_id.as_ref().map_or_else(String::new, |id| format!(", task {id}"));
+        lines.push(format!("{}: pending{task} (call {})", waiting.ticket.alias, waiting.ticket.call_id));
     }
     let inbound = if alias.is_none() && run.ground.config.a2a.has_inbox() { Some(inbound(run, &mut lines)) } else { None };
     let lost = run.scope.inbox.take_lost(alias);

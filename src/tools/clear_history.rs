@@ -15,7 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Clear history",
     description: "Forgets what was sent to a connected agent. The conversation itself goes on.",
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias"}},"required":["agent"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"agent":{"type":"string"},"cleared":{"type":"integer"},"error":{"type":"object"}}}"#,
+    output: output!(r#""agent":{"type":"string"},"cleared":{"type":"integer"}"#, r#""agent","cleared""#),
     hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: false },
     asks: false,
     start,

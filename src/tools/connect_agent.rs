@@ -31,8 +31,11 @@ pub(crate) const TOOL: Tool = Tool {
     title: "Connect agent",
     description: "Registers an A2A agent under an alias and reads its card, so that send_message can reach it. An alias that exists is replaced. Credentials go into headers; they are sent to this agent's origin only.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"1 to 64 of a-z, 0-9 and -"},"agent_url":{"type":"string","description":"absolute http(s) URL"},"headers":{"type":"object","additionalProperties":{"type":"string"},"description":"sent with every request to the agent"},"rate_limit_rps":{"type":"number","minimum":0,"description":"sends a second, 0 for no limit; with rate_limit_burst"},"rate_limit_burst":{"type":"integer","minimum":0},"ping_endpoint":{"type":"string","description":"path for ping_agent, default the card"}},"required":["alias","agent_url"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"replaced":{"type":"boolean"},"card":{"anyOf":[{"type":"object","properties":{"name":{"type":"string"},"version":{"type":"string"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"},"skills":{"type":"array","items":{"type":"string"}}}},{"type":"null"}]},"card_error":{"type":"string"},"error":{"type":"object"}}}"#,
-    hints: Hints { read_only: false, destructive: false, idempotent: true, open_world: true },
+    output: output!(
+        r#""alias":{"type":"string"},"url":{"type":"string"},"replaced":{"type":"boolean"},"card":{"anyOf":[{"type":"object","properties":{"name":{"type":"string"},"version":{"type":"string"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"},"skills":{"type":"array","items":{"type":"string"}}}},{"type":"null"}]},"card_error":{"type":"string"}"#,
+        r#""alias","url","replaced","card""#
+    ),
+    hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: true },
     asks: false,
     start,
 };

@@ -16,8 +16,11 @@ pub(super) const TOOL: Tool = Tool {
     title: "Create caller card",
     description: "Introduces you to the agents: the card goes with the metadata of every message from now on. Replaces the card there was.",
     input: r#"{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"url":{"type":"string"},"skills":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"id":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}},"required":["name"],"additionalProperties":false}},"capabilities":{"type":"object","properties":{"streaming":{"type":"boolean"},"push_notifications":{"type":"boolean"}},"additionalProperties":false},"metadata_key":{"type":"string","description":"default caller_agent_card"}},"required":["name","description"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"name":{"type":"string"},"metadata_key":{"type":"string"},"replaced":{"type":"boolean"},"error":{"type":"object"}}}"#,
-    hints: Hints { read_only: false, destructive: false, idempotent: true, open_world: false },
+    output: output!(
+        r#""name":{"type":"string"},"metadata_key":{"type":"string"},"replaced":{"type":"boolean"}"#,
+        r#""name","metadata_key","replaced""#
+    ),
+    hints: Hints { read_only: false, destructive: true, idempotent: true, open_world: false },
     asks: false,
     start,
 };

@@ -14,7 +14,10 @@ pub(super) const TOOL: Tool = Tool {
     title: "Disconnect agent",
     description: "Removes an agent by its alias, with its conversation, history, inbox entries, rate limit and health. Calls still running to it end as canceled.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string"}},"required":["alias"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"aborted":{"type":"integer","description":"calls that were running"},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""alias":{"type":"string"},"url":{"type":"string"},"aborted":{"type":"integer","description":"calls that were running"}"#,
+        r#""alias","url","aborted""#
+    ),
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
     asks: false,
     start,
@@ -27,8 +30,6 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         let message = format!("there is no agent '{alias}' to disconnect: see list_agents");
         return Err(ToolError::new(Code::UnknownAgent, message));
     };
-    run.scope.inbox.take(&alias, u64::MAX);
-    run.scope.inbox.take_lost(Some(&alias));
     let aborted = u64::try_from(run.scope.running(&alias).len()).unwrap_or(u64::MAX);
     let url = agent.url.as_str();
     let text = match aborted {

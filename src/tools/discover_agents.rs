@@ -22,7 +22,11 @@ pub(super) const TOOL: Tool = Tool {
     title: "Discover agents",
     description: "Asks an agent directory for agent cards. Connect what you find with connect_agent. With help it tells the filter syntax.",
     input: r#"{"type":"object","properties":{"directory_url":{"type":"string","description":"needed where no default is configured"},"filter":{"type":"string","maxLength":256},"query":{"type":"string","description":"same as filter"},"limit":{"type":"integer","minimum":1},"cursor":{"type":"string","description":"next_token of the page before"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"help":{"type":"boolean"}},"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"agents":{"type":"array","items":{"type":"object"}},"next_token":{"type":"string"},"problems":{"type":"array","items":{"type":"object"}},"help":{"type":"object"},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""agents":{"type":"array","items":{"type":"object"}},"next_token":{"type":"string"},"problems":{"type":"array","items":{"type":"object","properties":{"index":{"type":"integer"},"why":{"type":"string"}},"required":["why"]}},"help":{"type":"object"}"#,
+        r#""agents""#,
+        r#""help""#
+    ),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
     asks: false,
     start,
@@ -31,7 +35,11 @@ pub(super) const TOOL: Tool = Tool {
 fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
     let url = arguments.string("directory_url");
     let query = arguments.string("query");
-    let filter = arguments.string("filter").or(query);
+    let filter = arguments.string("filter");
+    if filter.is_some() && query.is_some() {
+        arguments.fail("`filter` and `query` are one thing under two names: give one of them".to_string());
+    }
+    let filter = filter.or(query);
     let limit = arguments.integer("limit", 1);
     let cursor = arguments.string("cursor");
     let headers = arguments.string_map("headers").unwrap_or_default();
@@ -61,7 +69,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         }
     }
     let credentials = (!headers.is_empty()).then(|| Credentials { origin: given.origin(), headers });
-    AskDirectory::start(run, given, asked, credentials, help)
+    AskDirectory::start(run, given, asked, credentials, help, cursor)
 }
 
 /// A cursor that is a page's whole URL, as directories with `Link` headers give it; of the same origin only.

@@ -13,7 +13,10 @@ pub(super) const TOOL: Tool = Tool {
     title: "Get agent card",
     description: "Reads an agent's card afresh and returns it whole: skills, interfaces, capabilities, security. Use it to learn what an agent can do before you send.",
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"}},"required":["agent"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"card":{"type":"object"},"normalized":{"type":"object","properties":{"name":{"type":"string"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"},"skills":{"type":"array","items":{"type":"string"}}}},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""card":{"type":"object"},"normalized":{"type":"object","properties":{"name":{"type":"string"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"},"skills":{"type":"array","items":{"type":"string"}}}}"#,
+        r#""card","normalized""#
+    ),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
     asks: false,
     start,

@@ -18,7 +18,10 @@ pub(super) const TOOL: Tool = Tool {
     title: "Get history",
     description: "Shows what was sent to a connected agent and what it answered, oldest first.",
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias"},"limit":{"type":"integer","minimum":1,"description":"only the newest so many"}},"required":["agent"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"sent":{"type":"string"},"response":{"type":"string"},"timestamp":{"type":"string"},"context_id":{"type":"string"},"task_id":{"type":"string"},"state":{"type":"string"},"is_error":{"type":"boolean"}}}},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""entries":{"type":"array","items":{"type":"object","properties":{"sent":{"type":"string"},"response":{"type":"string"},"timestamp":{"type":"string"},"context_id":{"type":"string"},"task_id":{"type":"string"},"state":{"type":"string"},"is_error":{"type":"boolean"}},"required":["sent","response","timestamp","is_error"]}}"#,
+        r#""entries""#
+    ),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
     asks: false,
     start,

@@ -15,7 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Get task",
     description: "Reads the current state of a task, with its artifacts. Use it after a timeout, or for a task that was started earlier.",
     input: r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"},"task_id":{"type":"string"},"history_length":{"type":"integer","minimum":0,"description":"how many past messages to include"}},"required":["agent","task_id"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"task":{"type":"object"},"error":{"type":"object"}}}"#,
+    output: output!(r#""task":{"type":"object"}"#, r#""task""#),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
     asks: false,
     start,

@@ -17,7 +17,10 @@ pub(super) const TOOL: Tool = Tool {
     title: "List agents",
     description: "Lists the connected A2A agents: alias, URL, rate limit, health and what their cards say. Use it to see which aliases send_message takes.",
     input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"agents":{"type":"array","items":{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"rate_limit":{"type":"string"},"health":{"type":"string"},"consecutive_failures":{"type":"integer"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"}}}},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""agents":{"type":"array","items":{"type":"object","properties":{"alias":{"type":"string"},"url":{"type":"string"},"rate_limit":{"type":"string"},"health":{"type":"string"},"consecutive_failures":{"type":"integer"},"protocol_version":{"type":"string"},"transport":{"type":"string"},"streaming":{"type":"boolean"}},"required":["alias","url","rate_limit","health"]}}"#,
+        r#""agents""#
+    ),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
     asks: false,
     start,

@@ -16,7 +16,10 @@ pub(super) const TOOL: Tool = Tool {
     title: "Ping agent",
     description: "Checks whether a connected agent can be reached. Any HTTP answer counts.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string"}},"required":["alias"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"reachable":{"type":"boolean"},"health":{"type":"string"},"status":{"type":"integer"},"response_time_ms":{"type":"integer"},"reason":{"type":"string"},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""reachable":{"type":"boolean"},"health":{"type":"string"},"status":{"type":"integer"},"response_time_ms":{"type":"integer"},"reason":{"type":"string"}"#,
+        r#""reachable","health""#
+    ),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: true },
     asks: false,
     start,

@@ -19,7 +19,10 @@ pub(super) const TOOL: Tool = Tool {
     title: "Read inbox",
     description: "Takes the outcomes of async sends to one agent out of the inbox, oldest first. Each is delivered once.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string"},"length":{"type":"integer","minimum":1,"description":"at most so many"},"latest":{"type":"boolean","description":"take all, return the newest only"}},"required":["alias"],"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"messages":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"timestamp":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}}}},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""messages":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"timestamp":{"type":"string"},"task":{"type":"object"},"message":{"type":"object"},"error":{"type":"object"}},"required":["call_id","alias","state","timestamp"]}}"#,
+        r#""messages""#
+    ),
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
     asks: false,
     start,
@@ -49,5 +52,5 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
 
 /// What came, for people.
 fn line(entry: &Entry) -> String {
-    format!("{} {} ({}): {}", entry.at.to_rfc3339(), entry.state, entry.call_id, entry.text)
+    format!("{} {} ({}): {}", entry.at.to_rfc3339(), entry.words(), entry.call_id, entry.text)
 }

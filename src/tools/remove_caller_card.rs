@@ -14,7 +14,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Remove caller card",
     description: "Removes the caller card: messages go out without it from now on.",
     input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"name":{"type":"string"},"error":{"type":"object"}}}"#,
+    output: output!(r#""name":{"type":"string"}"#, r#""name""#),
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
     asks: false,
     start,

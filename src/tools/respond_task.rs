@@ -25,7 +25,7 @@ pub(super) const TOOL: Tool = Tool {
         parts_schema!(),
         r#"}},"state":{"type":"string","enum":["working","input-required","auth-required","completed","failed","rejected","canceled"]}},"required":["task_id","state"],"additionalProperties":false}"#
     ),
-    output: r#"{"type":"object","properties":{"task":{"type":"object"},"error":{"type":"object"}}}"#,
+    output: output!(r#""task":{"type":"object"}"#, r#""task""#),
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
     asks: false,
     start,

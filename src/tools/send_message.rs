@@ -23,9 +23,14 @@ pub(crate) const TOOL: Tool = Tool {
     input: concat!(
         r#"{"type":"object","properties":{"agent":{"type":"string","description":"alias or URL"},"message":{"type":"string","description":"text; or use parts"},"parts":"#,
         parts_schema!(),
-        r#","context_id":{"type":"string","description":"default: the stored conversation"},"task_id":{"type":"string","description":"continue this task"},"new_conversation":{"type":"boolean","description":"ignore the stored conversation"},"reference_task_ids":{"type":"array","items":{"type":"string"}},"accepted_output_modes":{"type":"array","items":{"type":"string"},"description":"media types"},"history_length":{"type":"integer","minimum":0},"metadata":{"type":"object"},"poll_timeout_seconds":{"type":"number","description":"longest wait; 0 for the default of 60, below 0 for no limit"},"async":{"type":"boolean","description":"return at once; the outcome goes to the inbox"}},"required":["agent"],"additionalProperties":false}"#
+        r#","context_id":{"type":"string","description":"default: the stored conversation"},"task_id":{"type":"string","description":"continue this task"},"new_conversation":{"type":"boolean","description":"ignore the stored conversation"},"reference_task_ids":{"type":"array","items":{"type":"string"}},"accepted_output_modes":{"type":"array","items":{"type":"string"},"description":"media types"},"history_length":{"type":"integer","minimum":0},"metadata":{"type":"object"},"poll_timeout_seconds":{"type":"number","description":"longest wait; 0 for the configured default, below 0 for no limit"},"async":{"type":"boolean","description":"return at once; the outcome goes to the inbox"}},"required":["agent"],"additionalProperties":false}"#
     ),
-    output: r#"{"type":"object","properties":{"task":{"type":"object"},"message":{"type":"object"},"async":{"type":"object","properties":{"alias":{"type":"string"},"status":{"type":"string"},"call_id":{"type":"string"}}},"error":{"type":"object"}}}"#,
+    output: output!(
+        r#""task":{"type":"object"},"message":{"type":"object"},"async":{"type":"object","properties":{"alias":{"type":"string"},"status":{"type":"string"},"call_id":{"type":"string"}},"required":["alias","status","call_id"]}"#,
+        r#""task""#,
+        r#""message""#,
+        r#""async""#
+    ),
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
     asks: false,
     start,

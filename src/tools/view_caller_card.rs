@@ -15,7 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "View caller card",
     description: "Shows the caller card that goes with every message, or null where there is none.",
     input: r#"{"type":"object","properties":{},"additionalProperties":false}"#,
-    output: r#"{"type":"object","properties":{"card":{"anyOf":[{"type":"object"},{"type":"null"}]},"metadata_key":{"type":"string"},"error":{"type":"object"}}}"#,
+    output: output!(r#""card":{"anyOf":[{"type":"object"},{"type":"null"}]},"metadata_key":{"type":"string"}"#, r#""card""#),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
     asks: false,
     start,

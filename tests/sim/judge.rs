@@ -38,6 +38,9 @@ pub fn judge(world: &mut World, seed: u64, counts: &mut Counts) {
 }
 
 fn count(world: &World, counts: &mut Counts) {
+    for (tool, results) in &world.results {
+        *counts.entry(format!("result of {tool}")).or_default() += results;
+    }
     let mut note = |what: String| *counts.entry(what).or_default() += 1;
     for output in world.host.steps.iter().flat_map(|step| &step.outputs) {
         match output {

@@ -1,4 +1,4 @@
-//! The seven guarantees, and a reference model beside the gateway, over random worlds.
+//! The seven guarantees, a reference model beside the gateway, and the schemas of results, over random worlds.
 //!
 //! Every world is checked after every input and once more at its end. `WORLDS=<n>` runs more of them, `SEED=<seed>` one
 //! alone. A failure says its seed, what was broken and where, the last steps, and where its transcript is.
@@ -70,6 +70,11 @@ fn a_restored_gateway_goes_on() {
 #[test]
 fn the_gateway_keeps_what_the_model_keeps() {
     fleet::holds(Rule::Model);
+}
+
+#[test]
+fn results_match_the_schemas_of_their_tools() {
+    fleet::holds(Rule::Schemas);
 }
 
 #[test]

@@ -300,6 +300,7 @@ impl Model {
             "disconnect_agent" if wish.succeeded() => {
                 assert!(scope.agents.remove(&alias).is_some(), "'{alias}' was not connected");
                 scope.inbox.retain(|(_, known, _)| *known != alias);
+                scope.pending.retain(|_, known| *known != alias);
             }
             "create_caller_card" if wish.succeeded() => scope.caller = wish.string("name"),
             "remove_caller_card" => {

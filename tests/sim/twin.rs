@@ -29,22 +29,31 @@ pub struct Twin {
     chance: Chance,
     /// what the first gateway said and this one has not said yet
     awaited: VecDeque<Output>,
-    /// the bytes that it holds
+    /// the bytes that it holds, and those of them that wait to be drained
     held: i64,
+    undrained: i64,
     bound: i64,
 }
 
-/// The bytes that a gateway may hold, by what its limits say.
+/// The bytes that a gateway may hold between two inputs, beside what was not drained: about twice what is held in worlds
+/// where the limits are tight.
 fn bound(config: &Config) -> i64 {
     let limits = &config.limits;
     let call = limits.reply_bytes + limits.event_bytes + limits.artifact_bytes + limits.header_bytes + limits.message_bytes;
     let agent = limits.card_bytes + limits.message_bytes;
-    let calls = 3 * limits.calls_per_peer * (2 + limits.requests.min(8));
-    let scopes = 4 + limits.sessions.min(64);
-    let agents = scopes * (limits.agents_per_scope + limits.cards_by_url);
-    let served = limits.incoming_bytes + limits.requests * (limits.header_bytes + limits.request_bytes);
-    let sessions = limits.sessions * (limits.session_event_bytes + limits.reply_bytes);
-    i64::try_from(300_000 + 8 * (calls * call + agents * agent + served + sessions)).unwrap()
+    let calls = 3 * limits.calls_per_peer;
+    let principals = config.server.tokens.len().max(1) as u64;
+    let (requests, sessions) = (principals * limits.requests.min(8), principals * limits.sessions.min(64));
+    let agents = (2 + principals + sessions) * (limits.agents_per_scope + limits.cards_by_url);
+    let served = principals * limits.incoming_bytes + requests * limits.header_bytes + sessions * limits.session_event_bytes;
+    i64::try_from(60_000 + calls * call + agents * agent + served).unwrap()
+}
+
+/// The bytes that one input may ask for: about twice what is asked for where the limits are tight. Whatever was taken in
+/// before may be read by it, whatever it leads to is written.
+fn work(config: &Config, told: i64) -> i64 {
+    let limits = &config.limits;
+    16 * (told + i64::try_from(2000 + limits.reply_bytes + limits.header_bytes).unwrap())
 }
 
 impl Twin {
@@ -53,8 +62,8 @@ impl Twin {
         let habit = *chance.pick(&[Habit::AfterEach, Habit::Few, Habit::Few, Habit::Late]);
         let before = memory::held();
         let gateway = Gateway::new(genesis, config.clone());
-        let held = memory::held() - before;
-        Self { gateway, config: config.clone(), habit, chance, awaited: VecDeque::new(), held, bound: bound(config) }
+        let (held, bound) = (memory::held() - before, bound(config));
+        Self { gateway, config: config.clone(), habit, chance, awaited: VecDeque::new(), held, undrained: 0, bound }
     }
 
     /// The same happens to this one. Whatever it says is what the other said, in the same order.
@@ -64,16 +73,20 @@ impl Twin {
         // Numbers that JavaScript cannot hold have no JSON form.
         let readable = !matches!(step.outcome, Err(Misuse::OutOfRange(_)));
         under(Rule::SameBytes, || assert!(!readable || input.as_ref() == Ok(&step.input), "{text:?}"));
+        let said: i64 = step.outputs.iter().map(size).sum();
         self.awaited.extend(step.outputs.iter().cloned());
         let (before, asked) = (memory::held(), memory::asked());
         memory::take_peak();
         let outcome = self.gateway.handle_input(step.now, step.input.clone());
         let (peak, worked) = (memory::take_peak() - before, i64::try_from(memory::asked() - asked).unwrap());
-        let held = self.held;
+        let held = self.held - self.undrained;
         self.held += memory::held() - before;
+        self.undrained += said;
+        let told = said + i64::try_from(text.as_str().len()).unwrap();
         under(Rule::Bounds, || {
-            assert!(held + peak < self.bound, "{} bytes are held at {text:?}", held + peak);
-            assert!(worked < self.bound, "{worked} bytes are asked for by {text:?}");
+            assert!(held < self.bound, "{held} bytes are held before {text:?}");
+            assert!(held + peak < self.bound + 4 * told, "{} bytes are held at {text:?}", held + peak);
+            assert!(worked < work(&self.config, told), "{worked} bytes are asked for by {text:?}");
         });
         under(Rule::SameBytes, || assert_eq!(outcome, step.outcome));
         self.drain();
@@ -100,6 +113,7 @@ impl Twin {
             let Some(output) = output else { break };
             // What it allocated is freed outside of the count.
             self.held -= size(&output);
+            self.undrained -= size(&output);
             let awaited = self.awaited.pop_front();
             under(Rule::Drains, || assert_eq!(Some(output), awaited, "drained {:?}", self.habit));
         }
@@ -118,7 +132,7 @@ impl Twin {
         self.take(usize::MAX);
         let before = memory::held();
         let gateway = Gateway::restore(genesis, self.config.clone(), pieces).expect("its own snapshot");
-        self.held = memory::held() - before;
+        (self.held, self.undrained) = (memory::held() - before, outputs.iter().map(size).sum());
         self.gateway = gateway;
         self.awaited.extend(outputs.iter().cloned());
         self.take(usize::MAX);

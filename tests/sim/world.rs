@@ -15,10 +15,11 @@ use super::wish::{self, About, Patience, Wish};
 use crate::support::agent::{self, Agent};
 use crate::support::chance::Chance;
 use crate::support::host::{self, Host};
-use crate::support::rule;
+use crate::support::rule::{self, Rule};
+use crate::support::schema;
 use crate::support::secret::{Secret, origin};
 use crate::support::served;
-use crate::support::text::quoted;
+use crate::support::text::{at, quoted, string_at};
 use crate::support::watch::{Call, Life};
 use crate::support::wire::{self, Ask};
 
@@ -95,6 +96,8 @@ pub struct World {
     pub tasks: Vec<(usize, u64, String)>,
     /// what each call asked for: its method and its parameters
     pub said: BTreeMap<u64, (String, String)>,
+    /// how many results there were of each tool
+    pub results: BTreeMap<String, u64>,
     settled: bool,
     /// clients over HTTP are gone
     pub left: bool,
@@ -151,6 +154,7 @@ impl World {
             sessions: 0,
             tasks,
             said,
+            results: BTreeMap::new(),
             settled: false,
             left: false,
         };
@@ -264,10 +268,24 @@ impl World {
         let _ = self.host.input_at(now, input);
         self.twin.follow(self.host.steps.last().unwrap());
         self.model.follow(&self.host, &self.said);
+        self.check_results();
         for exchange in std::mem::take(&mut self.host.aborted) {
             // The host closes the connection at once, after a while, or never.
             if let Some(lag) = *self.chance.pick(&[Some(0), Some(50), Some(2000), None]) {
                 self.network.close(self.host.clock + lag, exchange);
+            }
+        }
+    }
+
+    /// What tools answered in the last step matches the schemas that they are listed with.
+    fn check_results(&mut self) {
+        for (number, text) in &self.host.watch.answered {
+            let called = self.said.get(number).filter(|(method, _)| method == "tools/call");
+            let tool = called.and_then(|(_, params)| string_at(params, &["name"]));
+            let (Some(tool), Some(result)) = (tool, at(text, &["result", "structuredContent"])) else { continue };
+            rule::under(Rule::Schemas, || schema::check_result(&tool, &result));
+            if at(&result, &["error"]).is_none() {
+                *self.results.entry(tool).or_default() += 1;
             }
         }
     }
@@ -279,6 +297,7 @@ impl World {
         self.host.restart(seed);
         self.twin.restart(self.host.genesis, &self.host.last_pieces, &self.host.last_outputs);
         self.model.restarted(&self.host);
+        self.check_results();
         self.disconnect_all();
     }
 

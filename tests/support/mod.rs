@@ -19,6 +19,7 @@ pub mod host;
 pub mod memory;
 pub mod replay;
 pub mod rule;
+pub mod schema;
 pub mod secret;
 pub mod served;
 pub mod session;

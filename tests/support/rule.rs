@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// What a world is held to: the seven guarantees, and the reference model.
+/// What a world is held to: the seven guarantees, the reference model, and the output schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     OneAnswer,
@@ -13,6 +13,7 @@ pub enum Rule {
     Secrets,
     Restore,
     Model,
+    Schemas,
 }
 
 thread_local! {

@@ -219,7 +219,7 @@ impl Watch {
         let served = &mut self.served;
         served.admit_address(headers)?;
         let limits = &served.config.limits;
-        if served.stopping || served.requests.len() as u64 > limits.requests {
+        if served.stopping {
             return Err(503);
         }
         if headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum::<usize>() as u64 > limits.header_bytes {
@@ -233,6 +233,9 @@ impl Watch {
             return Err(if method == "GET" || method == "HEAD" { 200 } else { 405 });
         }
         let principal = served.principal(headers)?;
+        if served.requests.values().filter(|asked| asked.principal == principal).count() as u64 >= limits.requests {
+            return Err(503);
+        }
         let request_bytes = limits.request_bytes;
         served.requests.get_mut(&request).unwrap().principal.clone_from(&principal);
         match (path, method) {
@@ -297,7 +300,9 @@ impl Watch {
 
     fn more(&mut self, request: RequestId, more: &[u8]) {
         let limits = &self.served.config.limits;
-        let all: usize = self.served.requests.values().map(|asked| asked.stage.body_bytes()).sum();
+        let Some(principal) = self.served.requests.get(&request).map(|asked| &asked.principal) else { return };
+        let theirs = self.served.requests.values().filter(|asked| asked.principal == *principal);
+        let all: usize = theirs.map(|asked| asked.stage.body_bytes()).sum();
         let Some(Asked { stage: Stage::Body(_, bytes), .. }) = self.served.requests.get_mut(&request) else { return };
         let status = if (bytes.len() + more.len()) as u64 > limits.request_bytes {
             413
@@ -343,7 +348,7 @@ impl Watch {
             return self.posted_modern(request, headers, messages[0], posting, cause);
         }
         if messages.len() == 1 && string_at(messages[0], &["method"]).as_deref() == Some("initialize") && !batch {
-            return self.posted_initialize(request, messages[0], posting, cause);
+            return self.posted_initialize((request, principal), messages[0], posting, cause);
         }
         if is_modern(headers) {
             return Err(if !batch && !is_call(messages[0]) { 202 } else { 400 });
@@ -411,12 +416,15 @@ impl Watch {
         Ok(())
     }
 
-    fn posted_initialize(&mut self, request: RequestId, text: &str, posting: Posting, cause: &mut Cause) -> Result<(), u16> {
-        self.make_room();
-        let limit = usize::try_from(self.served.config.limits.sessions).unwrap();
-        if self.served.sessions.len() - self.served.doubtful.len() >= limit {
-            return Err(503);
-        }
+    fn posted_initialize(
+        &mut self,
+        (request, principal): (RequestId, &str),
+        text: &str,
+        posting: Posting,
+        cause: &mut Cause,
+    ) -> Result<(), u16> {
+        self.end_idle_sessions();
+        self.make_room(principal)?;
         let asked = string_at(text, &["params", "protocolVersion"]).unwrap_or_default();
         let version = VERSIONS.into_iter().find(|known| *known == asked).unwrap_or("2025-11-25");
         let peer = self.served.client(&posting.scope, cause);
@@ -428,9 +436,30 @@ impl Watch {
         Ok(())
     }
 
-    /// Sessions that were idle for long make room for a new one. Where the answer of a call waits for a reader that may
+    /// Whoever has as many sessions as allowed loses the one that was unused for longest.
+    fn make_room(&mut self, principal: &str) -> Result<(), u16> {
+        let limit = usize::try_from(self.served.config.limits.sessions).unwrap();
+        let theirs = || self.served.sessions.iter().filter(|(_, session)| session.principal == principal);
+        if theirs().count() < limit {
+            return Ok(());
+        }
+        let unread = || theirs().filter(|(_, session)| session.streams.values().all(|log| log.reader.is_none()));
+        let runs = |session: &Session| {
+            session.streams.values().flat_map(|log| &log.calls).any(|call| self.calls[call].life == Life::Running)
+        };
+        if unread().any(|(_, session)| runs(session)) {
+            let names: Vec<String> = unread().map(|(name, _)| name.clone()).collect();
+            self.served.doubtful.extend(names);
+            return Ok(());
+        }
+        let oldest = unread().min_by_key(|(_, session)| (session.used, session.peer)).map(|(name, _)| name.clone());
+        self.end_session(&oldest.ok_or(503_u16)?);
+        Ok(())
+    }
+
+    /// Sessions that were idle for long end when a new one begins. Where the answer of a call waits for a reader that may
     /// have come already, the state of the gateway tells.
-    fn make_room(&mut self) {
+    fn end_idle_sessions(&mut self) {
         let now = self.now;
         let is_idle =
             |session: &Session| now.since(session.used) >= IDLE_MS && session.streams.values().all(|log| log.reader.is_none());
