@@ -207,7 +207,7 @@ impl Config {
         sections::read_directory(directory, &mut config, &mut faults);
         sections::read_server(server, &mut config, &mut faults);
         sections::read_auth(auth, &mut config, &mut faults);
-        sections::read_external_agents(external_agents, &mut config, &mut faults);
+        sections::read_external_agents(external_agents, "external_agents", &mut config, &mut faults);
         a2a::read(a2a, &mut config, &mut faults);
         a2a::check(&config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {

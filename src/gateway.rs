@@ -27,6 +27,8 @@ mod delivering;
 mod granting;
 mod peers;
 mod posting;
+mod refusing;
+mod relaying;
 mod responding;
 mod routing;
 mod serving;
@@ -95,6 +97,7 @@ impl Gateway {
         match handled {
             Ok(()) => {
                 self.do_what_is_due();
+                self.sweep_served();
                 self.take_relayed();
                 self.tell_watchers();
                 self.route();
@@ -103,6 +106,7 @@ impl Gateway {
             }
             Err(_) => self.ground.now = earlier,
         }
+        core::mem::take(&mut self.ground.untraced).iter().for_each(|secret| self.trace.learn_secret(secret));
         self.trace.end(now, traced, handled.as_ref().err(), self.ground.outputs.iter().skip(before), &self.scopes);
         handled
     }
@@ -213,7 +217,8 @@ impl Gateway {
         let call = self.timers.first().and_then(|((_, call), ())| self.calls.get(call)).and_then(|call| call.timer);
         let expiry = self.exchanges.expiry().map(|at| Deadline { at, reason: Reason::CancelTimeout });
         let comment = self.incoming.keep_alive.first().map(|((at, _), ())| Deadline { at: *at, reason: Reason::KeepAlive });
-        [call, expiry, comment].into_iter().flatten().min_by_key(|deadline| deadline.at)
+        let sweep = self.served.sweep_at().map(|at| Deadline { at: self.ground.instant_of(at), reason: Reason::TaskExpiry });
+        [call, expiry, comment, sweep].into_iter().flatten().min_by_key(|deadline| deadline.at)
     }
 
     /// Starts or stops writing the trace.

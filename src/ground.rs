@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use crate::a2a::Event;
+use crate::call::CallId;
 use crate::config::Config;
 use crate::ids::Random;
 use crate::incoming::{Message, is_http};
@@ -31,8 +32,10 @@ pub struct Ground {
     pub outbox: Vec<Message>,
     /// the tools that are offered, once they were asked for
     pub tools_list: OnceCell<Json>,
-    /// what agents said about tasks that are relayed to them
-    pub relayed: VecDeque<(TaskNumber, Event)>,
+    /// what agents said about tasks that are relayed to them, and in which call
+    pub relayed: VecDeque<(TaskNumber, CallId, Event)>,
+    /// what the trace is to replace from now on, and nothing else
+    pub untraced: Vec<String>,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -55,6 +58,7 @@ impl Ground {
             outbox: Vec::new(),
             tools_list: OnceCell::new(),
             relayed: VecDeque::new(),
+            untraced: Vec::new(),
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,

@@ -153,8 +153,21 @@ pub struct Served {
     pub principal: String,
     /// header fields that every response to it carries
     pub common: Headers,
+    /// how it is refused
+    pub face: Face,
     /// how far it is
     pub stage: Stage,
+}
+
+/// How refusals are written, which what is served at the path decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// in plain words
+    Words,
+    /// as errors of JSON-RPC
+    Rpc,
+    /// as errors of HTTP+JSON
+    Rest(Dialect),
 }
 
 /// How far a request is.
@@ -210,8 +223,8 @@ pub struct Watching {
 pub struct Form {
     /// version and binding
     pub dialect: Dialect,
-    /// the id of the request over JSON-RPC
-    pub id: Json,
+    /// the id of the request over JSON-RPC; none where no answer is wanted
+    pub id: Option<Json>,
     /// the media type over HTTP+JSON (A2A 1.0.1 §11.1)
     pub media_type: &'static str,
     /// where the gateway is as its caller sees it, where that is asked for

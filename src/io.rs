@@ -510,6 +510,8 @@ pub enum Reason {
     KeepAlive,
     /// a change of a task is delivered once more
     Push,
+    /// a served task may be too old
+    TaskExpiry,
 }
 
 impl Reason {
@@ -524,6 +526,7 @@ impl Reason {
             Self::CancelTimeout => "cancel_timeout",
             Self::KeepAlive => "keep_alive",
             Self::Push => "push",
+            Self::TaskExpiry => "task_expiry",
         }
     }
 }

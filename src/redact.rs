@@ -16,6 +16,7 @@ use crate::json::{Json, Members, members, string};
 mod credentials;
 mod filter;
 mod json;
+mod said;
 
 use filter::{Filter, WINDOW};
 

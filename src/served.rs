@@ -7,9 +7,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::a2a::asked::ListQuery;
-use crate::a2a::{Event, Message, Problem, State, Status, Task};
+use crate::a2a::problem::{LIMIT_REACHED, UNSUPPORTED_OPERATION};
+use crate::a2a::{Dialect, Event, Message, Problem, State, Status, Task};
 use crate::ids::Random;
 use crate::io::WorkId;
+use crate::json::Json;
 use crate::limits::Limits;
 use crate::list::gather;
 use crate::table::{Table, Tracked};
@@ -25,8 +27,10 @@ pub use task::{Duty, Push, Refused, ServedTask};
 
 use life::Who;
 
-/// How long a task is kept after its last change.
+/// How long a task is kept after anything last happened to it.
 pub const KEPT_MS: i64 = 24 * 3_600_000;
+/// When a task that is older than that and still worked on is looked at again.
+const LATER_MS: i64 = 3_600_000;
 
 /// Which served task, in the order of their beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,11 +46,26 @@ pub struct ServedTasks {
     next: u64,
     next_work: u64,
     /// what changed and nobody was told yet
-    news: VecDeque<(TaskNumber, Event)>,
+    news: VecDeque<News>,
+    /// how many tasks one owner may have
+    limit_tasks: u64,
     /// what the tasks of one owner may take
     limit_bytes: u64,
+    /// when a task may be too old, at the earliest
+    sweep_at: Option<WallTime>,
     /// what came from a snapshot and is to be taken up
     restored: Vec<Restored>,
+}
+
+/// A change that is to be told.
+#[derive(Debug)]
+pub struct News {
+    /// of which task
+    pub number: TaskNumber,
+    /// the change
+    pub event: Event,
+    /// the task as it stood then in the form of 0.3, where a webhook takes that
+    pub whole: Option<Json>,
 }
 
 /// A page of tasks, and where the next one begins.
@@ -56,34 +75,19 @@ impl ServedTasks {
     /// No tasks yet.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
-        Self { limit_bytes: limits.task_bytes, ..Self::default() }
+        Self { limit_tasks: limits.tasks_per_principal, limit_bytes: limits.task_bytes, ..Self::default() }
     }
 
-    /// Takes a new task in. Old and finished ones make room.
+    /// Takes a new task in. Finished ones make room.
     ///
     /// # Errors
-    /// As many as the limits allow, and none of them finished.
-    pub fn admit(&mut self, task: ServedTask, limits: &Limits, now: WallTime) -> Result<TaskNumber, Problem> {
-        self.expire(now);
-        let mut known = gather(self.of(&task.owner).map(|(number, _)| number));
-        known.reverse();
-        let bytes = |tasks: &Self| tasks.of(&task.owner).map(|(_, task)| task.bytes).sum::<u64>();
-        let mut taken = bytes(self);
-        let mut count = known.len() as u64;
-        while count >= limits.tasks_per_principal || taken.saturating_add(task.bytes) > limits.task_bytes {
-            let oldest = loop {
-                match known.pop() {
-                    Some(number) if self.get(number).is_some_and(|task| task.state().is_terminal()) => break number,
-                    Some(_) => {}
-                    None => {
-                        let words = "as many tasks are open as tasks_per_principal and task_bytes allow: end one first";
-                        return Err(Problem::new(-32603, words));
-                    }
-                }
-            };
-            taken = taken.saturating_sub(self.get(oldest).map_or(0, |task| task.bytes));
-            count -= 1;
-            self.remove(oldest);
+    /// As many as the limits allow, and too few of them finished.
+    pub fn admit(&mut self, task: ServedTask) -> Result<TaskNumber, Problem> {
+        if !self.make_room(&task.owner, None, 1, task.bytes) {
+            return Err(Problem::new(
+                LIMIT_REACHED,
+                "as many tasks are open as tasks_per_principal and task_bytes allow: end one first",
+            ));
         }
         let number = TaskNumber(self.next);
         self.next += 1;
@@ -91,8 +95,32 @@ impl ServedTasks {
         Ok(number)
     }
 
+    /// Makes room for so many tasks and bytes more of an owner: finished tasks are forgotten, the oldest first, but for the
+    /// one that is to be kept. Where that would not be enough nothing is.
+    fn make_room(&mut self, owner: &str, kept: Option<TaskNumber>, tasks: u64, bytes: u64) -> bool {
+        let (mut count, mut taken, mut finished) = (tasks, bytes, VecDeque::new());
+        for (number, task) in self.of(owner) {
+            count += 1;
+            taken = taken.saturating_add(task.bytes);
+            if task.is_over() && Some(number) != kept {
+                finished.push_back((number, task.bytes));
+            }
+        }
+        let mut gone = Vec::new();
+        while count > self.limit_tasks || taken > self.limit_bytes {
+            let Some((number, bytes)) = finished.pop_front() else { return false };
+            gone.push(number);
+            (count, taken) = (count - 1, taken.saturating_sub(bytes));
+        }
+        for number in gone {
+            self.remove(number);
+        }
+        true
+    }
+
     fn put(&mut self, number: TaskNumber, task: ServedTask) {
         self.by_id.insert((task.owner.clone(), task.task().id.clone()), number);
+        self.sweep_by(task.active.0.saturating_add(KEPT_MS));
         if let Duty::Function { works } = &task.duty {
             for work in works {
                 self.works.insert(*work, number);
@@ -101,13 +129,38 @@ impl ServedTasks {
         self.tasks.insert(number, Box::new(task));
     }
 
-    /// Forgets what did not change for a day and what nobody works on.
-    pub fn expire(&mut self, now: WallTime) {
-        let is_stale = |task: &ServedTask| now.0.saturating_sub(task.updated.0) >= KEPT_MS && !task.duty.is_busy();
-        let stale = gather(self.tasks.iter().filter(|(_, task)| is_stale(task)).map(|(number, _)| *number));
-        for number in stale {
-            self.remove(number);
+    /// When a task may be too old, at the earliest.
+    #[must_use]
+    pub const fn sweep_at(&self) -> Option<WallTime> {
+        self.sweep_at
+    }
+
+    /// Does with what nothing happened to for a day: what has ended is forgotten, what nobody works on ends, so that
+    /// whoever watches it learns why.
+    pub fn sweep(&mut self, now: WallTime, random: &mut Random) {
+        if self.sweep_at.is_none_or(|at| now < at) {
+            return;
         }
+        self.sweep_at = None;
+        let all = gather(self.tasks.iter().map(|(number, _)| *number));
+        for number in all {
+            let Some(task) = self.get(number) else { continue };
+            let due = task.active.0.saturating_add(KEPT_MS);
+            if due > now.0 {
+                self.sweep_by(due);
+            } else if task.duty.is_busy() {
+                self.sweep_by(now.0.saturating_add(LATER_MS));
+            } else if task.state().is_terminal() {
+                self.remove(number);
+            } else {
+                self.fail(number, "nothing happened to this task for a day", now, random);
+                self.sweep_by(now.0.saturating_add(KEPT_MS));
+            }
+        }
+    }
+
+    fn sweep_by(&mut self, at: i64) {
+        self.sweep_at = Some(WallTime(self.sweep_at.map_or(at, |known| known.0.min(at))));
     }
 
     /// Takes a task out.
@@ -168,8 +221,15 @@ impl ServedTasks {
     }
 
     /// The next change to be told.
-    pub fn news(&mut self) -> Option<(TaskNumber, Event)> {
+    pub fn news(&mut self) -> Option<News> {
         self.news.pop_front()
+    }
+
+    /// Has a change told. A webhook of 0.3 gets the task as it is now, which it may not be any more when it is told.
+    fn tell(&mut self, number: TaskNumber, event: Event) {
+        let task = self.get(number).filter(|task| task.pushes.iter().any(|push| !push.is_10));
+        let whole = task.map(|task| Event::Task(task.task().clone()).write(Dialect::JsonRpc03));
+        self.news.push_back(News { number, event, whole });
     }
 
     /// A task is one for its caller from now on.
@@ -180,7 +240,7 @@ impl ServedTasks {
         }
         task.begun = true;
         let whole = Event::Task(task.task().clone());
-        self.news.push_back((number, whole));
+        self.tell(number, whole);
     }
 
     /// Takes in what the responder says. A snapshot counts as the changes that it brings; a message ends a task that has
@@ -205,7 +265,7 @@ impl ServedTasks {
                     let status = Status { message: Some(message), ..Status::of(State::Completed) };
                     self.change(number, Who::Responder, status, at);
                 } else {
-                    self.news.push_back((number, Event::Message(message)));
+                    self.tell(number, Event::Message(message));
                 }
             }
             Event::Status(update) => {
@@ -217,8 +277,8 @@ impl ServedTasks {
             Event::Artifact(update) => {
                 self.begin(number, random);
                 let Some(task) = self.get_mut(number) else { return };
-                match task.artifact(update, random) {
-                    Ok(event) => self.news.push_back((number, event)),
+                match task.artifact(update, at, random) {
+                    Ok(event) => self.tell(number, event),
                     Err(Refused::State) => {}
                     Err(Refused::TooLarge) => {
                         self.fail(number, "the artifacts are larger than artifact_bytes allows", at, random);
@@ -227,21 +287,11 @@ impl ServedTasks {
             }
             Event::Other(_) => {}
         }
-        self.make_room(number, at, random);
-    }
-
-    /// Keeps what the tasks of an owner take below the limit: finished ones are forgotten, the oldest first; where none is
-    /// left the task that grew fails, and is the next to be forgotten.
-    fn make_room(&mut self, number: TaskNumber, at: WallTime, random: &mut Random) {
-        let Some(owner) = self.get(number).map(|task| task.owner.clone()) else { return };
-        while self.of(&owner).map(|(_, task)| task.bytes).sum::<u64>() > self.limit_bytes {
-            let finished = |(other, task): &(TaskNumber, &ServedTask)| *other != number && task.state().is_terminal();
-            let oldest = self.of(&owner).find(finished).map(|(other, _)| other);
-            match oldest {
-                Some(oldest) => drop(self.remove(oldest)),
-                None if self.get(number).is_some_and(|task| task.state().is_terminal()) => return,
-                None => return self.fail(number, "the tasks are larger than task_bytes allows", at, random),
-            }
+        // Where no finished task is left to be forgotten the one that grew fails, and is the next to be forgotten.
+        let Some(task) = self.get(number).filter(|task| !task.state().is_terminal()) else { return };
+        let owner = task.owner.clone();
+        if !self.make_room(&owner, Some(number), 0, 0) {
+            self.fail(number, "the tasks are larger than task_bytes allows", at, random);
         }
     }
 
@@ -249,7 +299,7 @@ impl ServedTasks {
     pub fn change(&mut self, number: TaskNumber, who: Who, status: Status, at: WallTime) -> bool {
         let changed = self.get_mut(number).map(|task| task.status(who, status, at));
         let Some(Ok(event)) = changed else { return false };
-        self.news.push_back((number, event));
+        self.tell(number, event);
         true
     }
 
@@ -269,19 +319,24 @@ impl ServedTasks {
     /// One more message of the caller.
     ///
     /// # Errors
-    /// A task that ended, a conversation that it is not part of.
+    /// A task that ended, a conversation that it is not part of, more than there is room for.
     pub fn message(&mut self, number: TaskNumber, message: &Message, at: WallTime, random: &mut Random) -> Result<(), Problem> {
-        let task = self.get_mut(number).ok_or_else(|| Problem::no_task(""))?;
-        let known = &task.task().context_id;
+        let task = self.get(number).ok_or_else(|| Problem::no_task(""))?;
+        let (known, id) = (&task.task().context_id, &task.task().id);
         if message.context_id.is_some() && message.context_id != *known {
             return Err(Problem::invalid("message.contextId", "is not the context of that task"));
         }
-        let own = task.own(message.clone(), random);
-        let id = task.task().id.clone();
-        let event = task
-            .message(own, at)
-            .map_err(|_| Problem::new(crate::a2a::problem::UNSUPPORTED_OPERATION, format!("task {id} is in a terminal state")))?;
-        self.news.extend(event.map(|event| (number, event)));
+        if task.state().is_terminal() {
+            return Err(Problem::new(UNSUPPORTED_OPERATION, format!("task {id} is in a terminal state")));
+        }
+        let (own, owner) = (task.own(plain(message), random), task.owner.clone());
+        if !self.make_room(&owner, Some(number), 0, task::weight(&own)) {
+            return Err(Problem::new(LIMIT_REACHED, "the tasks would be larger than task_bytes allows: end one first"));
+        }
+        let Some(Ok(event)) = self.get_mut(number).map(|task| task.message(own, at)) else { return Ok(()) };
+        if let Some(event) = event {
+            self.tell(number, event);
+        }
         Ok(())
     }
 
@@ -315,9 +370,11 @@ impl ServedTasks {
     /// # Errors
     /// A token that is none.
     pub fn page(&self, query: &ListQuery, is_wanted: impl Fn(&ServedTask) -> bool) -> Result<Page, Problem> {
+        // A token names the last task of its page. Where that is forgotten, all that changed in its moment come again.
         let after = query.page_token.as_deref().map(|token| {
-            let (updated, number) = token.split_once('-')?;
-            Some((i64::try_from(text::whole(updated)?).ok()?, text::whole(number)?))
+            let (updated, id) = token.split_once('-')?;
+            let place = self.iter().find(|(_, task)| task.task().id == id && is_wanted(task));
+            Some((i64::try_from(text::whole(updated)?).ok()?, place.map_or(u64::MAX, |(number, _)| number.0)))
         });
         let after = match after {
             Some(None) => return Err(Problem::invalid("pageToken", "is no token of a page")),
@@ -342,7 +399,10 @@ impl ServedTasks {
         {
             page.push(key);
         }
-        let next = page.last().filter(|_| !sorted.is_empty()).map(|(updated, number)| format!("{updated}-{number}"));
+        let token = |(updated, number): &(i64, u64)| {
+            self.get(TaskNumber(*number)).map(|task| format!("{updated}-{}", task.task().id)).unwrap_or_default()
+        };
+        let next = page.last().filter(|_| !sorted.is_empty()).map(token);
         Ok((gather(page.into_iter().map(|(_, number)| TaskNumber(number))), next, total))
     }
 }
@@ -351,8 +411,18 @@ impl ServedTasks {
 #[must_use]
 pub fn begun_by(message: &Message, random: &mut Random) -> Task {
     let mut task = Task::new(random.uuid(), message.context_id.clone());
-    let mut own = message.clone();
+    let mut own = plain(message);
     own.task_id = Some(task.id.clone());
     task.history = Some([own].into());
     task
+}
+
+/// A message without members of no known meaning: strict readers would refuse the history that it becomes part of.
+fn plain(message: &Message) -> Message {
+    let mut message = message.clone();
+    message.extra.clear();
+    for part in &mut message.parts {
+        part.extra.clear();
+    }
+    message
 }

@@ -143,6 +143,13 @@ impl Trace {
         text
     }
 
+    /// Replaces a credential from now on that no scope knows.
+    pub fn learn_secret(&mut self, secret: &str) {
+        let mut known = Secrets::new();
+        known.learn("Authorization", secret);
+        known.iter().for_each(|secret| self.secrets.add_related(secret));
+    }
+
     fn learn(&mut self, headers: &Headers) {
         let mut known = Secrets::new();
         for (name, value) in headers.iter().filter(|(name, _)| CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))) {

@@ -113,7 +113,7 @@ export type Output =
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */
 export interface Deadline {
   at: number;
-  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive" | "push";
+  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive" | "push" | "task_expiry";
 }
 
 /** What an input leaves to do: 1 where outputs wait, plus 2 where `Core.timeout` has another answer than its last one. */

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
+use crate::base64;
 use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::list::gather;
 use crate::time::WallTime;
@@ -104,11 +105,12 @@ pub fn place(method: &str, path: &str, query: &str) -> Result<Place, &'static st
         ("GET", [name]) if *name == card => found(Verb::Card, None, None),
         (_, [name]) if *name == card => Err("GET"),
         ("POST", ["tasks", id]) if id.ends_with(":cancel") => found(Verb::Cancel, id.strip_suffix(":cancel"), None),
+        (_, ["tasks", id]) if id.ends_with(":cancel") => Err("POST"),
         ("GET" | "POST", ["tasks", id]) if id.ends_with(":subscribe") => {
             found(Verb::Subscribe, id.strip_suffix(":subscribe"), None)
         }
+        (_, ["tasks", id]) if id.ends_with(":subscribe") => Err("GET, POST"),
         ("GET", ["tasks", id]) if !id.is_empty() => found(Verb::Get, Some(id), None),
-        (_, ["tasks", id]) if id.ends_with(":cancel") => Err("POST"),
         (_, ["tasks", id]) if !id.is_empty() => Err("GET"),
         ("POST", ["tasks", id, "pushNotificationConfigs"]) => found(Verb::SetPush, Some(id), None),
         ("GET", ["tasks", id, "pushNotificationConfigs"]) => found(Verb::ListPush, Some(id), None),
@@ -256,7 +258,7 @@ pub enum Wish {
     Push {
         /// of which task
         task_id: String,
-        /// which one; the only one where absent
+        /// which one; in 0.3 the only one may be read without
         id: Option<String>,
         /// the new one
         config: Option<PushConfig>,
@@ -296,6 +298,11 @@ pub fn wish(verb: Verb, dialect: Dialect, params: Raw<'_>, place: Option<&Place>
             };
             let task_id = path_task.or_else(|| member::take_text(&mut members, tasks));
             let id = path_config.or_else(|| member::take_text(&mut members, configs));
+            // In 0.3 the only one may be read without naming it (A2A 0.3 §7.6).
+            let needed = verb == Verb::DeletePush || verb == Verb::GetPush && dialect.is_10();
+            if needed && id.is_none() {
+                return Err(Problem::invalid(if dialect.is_10() { "id" } else { "pushNotificationConfigId" }, "is missing"));
+            }
             Ok(Wish::Push { task_id: task_id.ok_or_else(missing("taskId"))?, id, config: None })
         }
         Verb::Card => Ok(Wish::Card),
@@ -323,9 +330,10 @@ fn send(mut members: Members<'_>, dialect: Dialect) -> Result<Wish, Problem> {
     let immediately = member::take(&mut configuration, &["returnImmediately", "return_immediately"], member::flag);
     let blocking = member::take(&mut configuration, &["blocking"], member::flag);
     let turns = count(&mut configuration, "historyLength", "history_length")?;
+    check(&members, &[("metadata", "metadata", "metadata", Shape::Object)])?;
     let request = SendRequest {
         message,
-        metadata: member::take_json(&mut members, "metadata").filter(|json| json.kind() == Kind::Object),
+        metadata: member::take_json(&mut members, "metadata"),
         accepted_output_modes: member::take(&mut configuration, &["acceptedOutputModes", "accepted_output_modes"], member::texts),
         // To some peers of 0.3 a length of 0 means everything.
         history_length: turns.filter(|turns| dialect.is_10() || *turns > 0),
@@ -334,18 +342,93 @@ fn send(mut members: Members<'_>, dialect: Dialect) -> Result<Wish, Problem> {
     Ok(Wish::Send { request: Box::new(request), push })
 }
 
-/// A message has parts, and each part exactly one content (A2A 1.0 §4.1.6).
+/// What kind of value a member is.
+#[derive(Clone, Copy)]
+enum Shape {
+    Text,
+    Texts,
+    Object,
+    Base64,
+}
+
+impl Shape {
+    /// Whether a value is of that kind; what else it must be.
+    fn check(self, raw: Raw<'_>) -> Result<(), &'static str> {
+        let (fits, wanted) = match self {
+            Self::Text => (json::kind(raw) == Kind::String, "must be a string"),
+            Self::Texts => (json::strings(raw).is_some(), "must be a list of strings"),
+            Self::Object => (json::kind(raw) == Kind::Object, "must be an object"),
+            Self::Base64 => (json::string(raw).is_some_and(|text| base64::decode_any(&text).is_some()), "must be base64"),
+        };
+        if fits { Ok(()) } else { Err(wanted) }
+    }
+}
+
+/// A member in both of its spellings, what it is called in an error, and what it must be.
+type Rule = (&'static str, &'static str, &'static str, Shape);
+
+const MESSAGE: [Rule; 7] = [
+    ("messageId", "message_id", "message.messageId", Shape::Text),
+    ("role", "role", "message.role", Shape::Text),
+    ("contextId", "context_id", "message.contextId", Shape::Text),
+    ("taskId", "task_id", "message.taskId", Shape::Text),
+    ("metadata", "metadata", "message.metadata", Shape::Object),
+    ("extensions", "extensions", "message.extensions", Shape::Texts),
+    ("referenceTaskIds", "reference_task_ids", "message.referenceTaskIds", Shape::Texts),
+];
+
+const PART: [Rule; 7] = [
+    ("text", "text", "message.parts.text", Shape::Text),
+    ("url", "url", "message.parts.url", Shape::Text),
+    ("raw", "raw", "message.parts.raw", Shape::Base64),
+    ("file", "file", "message.parts.file", Shape::Object),
+    ("metadata", "metadata", "message.parts.metadata", Shape::Object),
+    ("filename", "filename", "message.parts.filename", Shape::Text),
+    ("mediaType", "media_type", "message.parts.mediaType", Shape::Text),
+];
+
+/// The file of 0.3.
+const FILE: [Rule; 6] = [
+    ("bytes", "bytes", "message.parts.file.bytes", Shape::Base64),
+    ("fileWithBytes", "file_with_bytes", "message.parts.file.fileWithBytes", Shape::Base64),
+    ("uri", "uri", "message.parts.file.uri", Shape::Text),
+    ("fileWithUri", "file_with_uri", "message.parts.file.fileWithUri", Shape::Text),
+    ("name", "name", "message.parts.file.name", Shape::Text),
+    ("mimeType", "mime_type", "message.parts.file.mimeType", Shape::Text),
+];
+
+/// Whether the members that are there are what they must be.
+fn check(members: &Members<'_>, rules: &[Rule]) -> Result<(), Problem> {
+    for (camel, snake, field, shape) in rules {
+        for raw in [members.get(camel), members.get(snake)].into_iter().flatten() {
+            shape.check(raw).map_err(|wanted| Problem::invalid(field, wanted))?;
+        }
+    }
+    Ok(())
+}
+
+/// A message has parts, and each part exactly one content (A2A 1.0 §4.1.4, §4.1.6).
 fn check_message(raw: Raw<'_>) -> Result<(), Problem> {
     let members = json::members(raw).ok_or_else(|| Problem::invalid("message", "must be an object"))?;
+    check(&members, &MESSAGE)?;
     let parts = members.get("parts").or_else(|| members.get("content")).and_then(json::elements).unwrap_or_default();
     if parts.is_empty() {
         return Err(Problem::invalid("message.parts", "must hold at least one part"));
     }
     for part in parts {
         let part = json::members(part).unwrap_or_default();
+        check(&part, &PART)?;
+        let file = part.get("file").and_then(json::members);
         let filled = ["text", "raw", "url", "file"].iter().filter(|name| part.get(name).is_some()).count();
         if filled + usize::from(part.has("data")) != 1 {
             return Err(Problem::invalid("message.parts", "must each hold exactly one of text, raw, url and data"));
+        }
+        if let Some(file) = file {
+            check(&file, &FILE)?;
+            let content = ["bytes", "fileWithBytes", "file_with_bytes", "uri", "fileWithUri", "file_with_uri"];
+            if content.iter().filter(|name| file.get(name).is_some()).count() != 1 {
+                return Err(Problem::invalid("message.parts.file", "must hold either bytes or a URI"));
+            }
         }
     }
     Ok(())

@@ -26,11 +26,13 @@ pub const TASK_NOT_CANCELABLE: i64 = -32002;
 pub const UNSUPPORTED_OPERATION: i64 = -32004;
 /// The body has a type that is not taken.
 pub const CONTENT_TYPE_NOT_SUPPORTED: i64 = -32005;
+/// As much is kept for the caller as the limits allow.
+pub const LIMIT_REACHED: i64 = -32000;
 /// The version is not spoken here.
 pub const VERSION_NOT_SUPPORTED: i64 = -32009;
 
 /// Code, `ErrorInfo.reason`, HTTP status, name of the status (A2A 1.0.1 §5.4, google.rpc.Code).
-const TABLE: [(i64, &str, u16, &str); 10] = [
+const TABLE: [(i64, &str, u16, &str); 11] = [
     (TASK_NOT_FOUND, "TASK_NOT_FOUND", 404, "NOT_FOUND"),
     (TASK_NOT_CANCELABLE, "TASK_NOT_CANCELABLE", 400, "FAILED_PRECONDITION"),
     (UNSUPPORTED_OPERATION, "UNSUPPORTED_OPERATION", 400, "FAILED_PRECONDITION"),
@@ -40,7 +42,7 @@ const TABLE: [(i64, &str, u16, &str); 10] = [
     (-32600, "INVALID_REQUEST", 400, "INVALID_ARGUMENT"),
     (-32601, "METHOD_NOT_FOUND", 404, "NOT_FOUND"),
     (-32602, "INVALID_PARAMS", 400, "INVALID_ARGUMENT"),
-    // Reached limits too: nothing the caller said is wrong.
+    (LIMIT_REACHED, "LIMIT_REACHED", 429, "RESOURCE_EXHAUSTED"),
     (-32603, "INTERNAL", 500, "INTERNAL"),
 ];
 

@@ -6,31 +6,41 @@ use alloc::string::{String, ToString};
 
 use super::{Ended, Run};
 use crate::a2a::asked::PushConfig;
+use crate::a2a::{Dialect, Event};
 use crate::exchange::{Plan, Report, Want};
 use crate::io::{Deadline, ExchangeId, Headers, Level, Method, Reason};
 use crate::json::Object;
 use crate::mcp::outcome::ToolResult;
+use crate::served::TaskNumber;
 use crate::time::Instant;
 use crate::url::Url;
 
 /// The first wait after a failure; each is twice the one before.
 const FIRST_MS: u64 = 1000;
-/// How often one change is tried: the waits between sum up to about four minutes.
-const TRIES: u32 = 9;
+/// The longest wait.
+const LONGEST_MS: u64 = 900_000;
+/// After how many failures the log is told.
+const TOLD_AT: u32 = 9;
 /// How long a receiver may take.
 const TIMEOUT_MS: u64 = 30_000;
-/// How much may wait for one receiver, in changes and in bytes.
+/// How much may wait for one receiver, in changes and in bytes. Beyond that it gets the task as it stands in place of the
+/// changes.
 const WAITING: usize = 1000;
 const WAITING_BYTES: usize = 8 << 20;
 /// How much of a receiver's answer is read.
 const ANSWER_BYTES: u64 = 64 << 10;
 
+/// Something to be delivered: a change as it is written, or the task as it stands when its turn comes.
+pub type Body = Option<String>;
+
 /// The deliveries to one place.
 #[derive(Debug)]
 pub struct Delivery {
+    task: TaskNumber,
+    is_10: bool,
     url: Url,
     headers: Headers,
-    queue: VecDeque<String>,
+    queue: VecDeque<Body>,
     exchange: Option<ExchangeId>,
     tries: u32,
     wake: Option<(Instant, Reason)>,
@@ -38,7 +48,7 @@ pub struct Delivery {
 
 impl Delivery {
     /// Begins to deliver; `None` where there is nowhere to.
-    pub fn start(run: &mut Run<'_>, config: &PushConfig, is_10: bool, queue: VecDeque<String>) -> Option<Self> {
+    pub fn start(run: &mut Run<'_>, task: TaskNumber, config: &PushConfig, is_10: bool, queue: VecDeque<Body>) -> Option<Self> {
         let url = Url::parse(&config.url).ok()?;
         let mut headers = Headers::new();
         let mut field = |name: &str, value: &str| headers.push((name.to_string(), value.to_string()));
@@ -50,32 +60,44 @@ impl Delivery {
         if let Some(credentials) = &config.credentials {
             field("Authorization", &format!("{} {credentials}", config.scheme.as_deref().unwrap_or("Bearer")));
         }
-        let mut work = Self { url, headers, queue, exchange: None, tries: 0, wake: None };
+        let mut work = Self { task, is_10, url, headers, queue, exchange: None, tries: 0, wake: None };
         match work.send(run) {
             Some(_) => None,
             None => Some(work),
         }
     }
 
-    /// One more change.
-    pub fn add(&mut self, run: &mut Run<'_>, body: String) -> Option<Ended> {
-        let bytes: usize = self.queue.iter().map(String::len).sum();
-        if self.queue.len() >= WAITING || bytes + body.len() > WAITING_BYTES {
-            return Some(self.give_up(run, "more waits for it than is kept"));
+    /// One more change. Where too much waits, the task as it stands takes the place of what has not been begun: it says
+    /// all that the changes said.
+    pub fn add(&mut self, body: String) {
+        if matches!(self.queue.back(), Some(None)) {
+            return;
         }
-        self.queue.push_back(body);
-        None
+        let waiting = self.queue.iter().skip(1).flatten().map(String::len).sum::<usize>();
+        if self.queue.len() < WAITING && waiting + body.len() <= WAITING_BYTES {
+            self.queue.push_back(Some(body));
+        } else {
+            self.queue.truncate(1);
+            self.queue.push_back(None);
+        }
     }
 
     /// What waits, for a snapshot.
-    pub fn waiting(&self) -> impl Iterator<Item = &str> {
-        self.queue.iter().map(String::as_str)
+    pub fn waiting(&self) -> impl Iterator<Item = &Body> {
+        self.queue.iter()
     }
 
     fn send(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         self.wake = None;
-        let Some(body) = self.queue.front().cloned() else { return Some(Ok(ToolResult::new("", Object::new()))) };
-        self.tries += 1;
+        let Some(task) = run.served.get(self.task) else { return Some(self.give_up(run, "its task is forgotten")) };
+        let Some(body) = self.queue.front_mut() else { return Some(Ok(ToolResult::new("", Object::new()))) };
+        // Once written it stays: what is said again is the same, and what waits behind it came later.
+        let body = body.get_or_insert_with(|| {
+            let dialect = if self.is_10 { Dialect::JsonRpc10 } else { Dialect::JsonRpc03 };
+            Event::Task(task.task().clone()).write(dialect).into_string()
+        });
+        let body = body.clone();
+        self.tries = self.tries.saturating_add(1);
         let plan = Plan {
             method: Method::Post,
             url: self.url.clone(),
@@ -106,28 +128,32 @@ impl Delivery {
             Report::Event(_) | Report::Closed(_) | Report::Failed(_) => false,
         };
         if !taken {
-            return self.again(run);
+            self.again(run);
+            return None;
         }
         self.queue.pop_front();
         self.tries = 0;
         self.send(run)
     }
 
-    fn again(&mut self, run: &mut Run<'_>) -> Option<Ended> {
-        if self.tries >= TRIES {
-            return Some(self.give_up(run, "it does not take them"));
-        }
-        let wait_ms = FIRST_MS << (self.tries.saturating_sub(1));
+    fn again(&mut self, run: &mut Run<'_>) {
+        let wait_ms = (FIRST_MS << self.tries.saturating_sub(1).min(20)).min(LONGEST_MS);
         self.wake = Some((run.ground.now.plus_ms(wait_ms), Reason::Push));
-        None
+        if self.tries == TOLD_AT {
+            self.notice(run, "push_not_taken", "it does not take them");
+        }
+    }
+
+    fn notice(&self, run: &mut Run<'_>, event: &'static str, why: &str) {
+        let mut fields = Object::new();
+        fields.string("origin", &self.url.origin().to_string()).string("why", why);
+        fields.integer("waiting", u64::try_from(self.queue.len()).unwrap_or(u64::MAX));
+        run.ground.notice(Level::Warning, event, fields);
     }
 
     fn give_up(&mut self, run: &mut Run<'_>, why: &str) -> Ended {
         self.stop(run);
-        let mut fields = Object::new();
-        fields.string("origin", &self.url.origin().to_string()).string("why", why);
-        fields.integer("lost", u64::try_from(self.queue.len()).unwrap_or(u64::MAX));
-        run.ground.notice(Level::Warning, "push_given_up", fields);
+        self.notice(run, "push_given_up", why);
         Ok(ToolResult::new("", Object::new()))
     }
 
@@ -138,7 +164,8 @@ impl Delivery {
         }
         if let Some(exchange) = self.exchange.take() {
             run.exchanges.abort(run.ground, exchange);
-            return self.again(run);
+            self.again(run);
+            return None;
         }
         self.send(run)
     }
@@ -154,5 +181,33 @@ impl Delivery {
         if let Some(exchange) = self.exchange.take() {
             run.exchanges.abort(run.ground, exchange);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_task_takes_the_place_of_what_is_too_much() {
+        let url = Url::parse("https://hook.test/").unwrap();
+        let (queue, headers) = ([Some("first".into())].into(), Headers::new());
+        let mut work = Delivery { task: TaskNumber(0), is_10: true, url, headers, queue, exchange: None, tries: 1, wake: None };
+        let waiting = |work: &Delivery| work.waiting().cloned().collect::<Vec<_>>();
+        for number in 1..WAITING {
+            work.add(format!("{number}"));
+        }
+        assert_eq!((waiting(&work).len(), waiting(&work).last().cloned()), (WAITING, Some(Some("999".into()))));
+        for _ in 0..2 {
+            work.add("one more".into());
+            assert_eq!(waiting(&work), [Some("first".into()), None]);
+        }
+        work.queue = [Some("first".into()), Some("second".into())].into();
+        work.add("x".repeat(WAITING_BYTES));
+        assert_eq!(waiting(&work), [Some("first".into()), None]);
+        work.queue = ["x".repeat(2 * WAITING_BYTES)].map(Some).into();
+        work.add("what is on its way does not count".into());
+        assert_eq!(work.queue.len(), 2);
     }
 }

@@ -284,7 +284,7 @@ impl Send {
 
     /// Merges an event in and tells the caller about it.
     fn apply(&mut self, run: &mut Run<'_>, event: Event) -> Option<Ended> {
-        let relayed = self.relayed(&event);
+        let relayed = self.relayed(run, &event);
         match self.assembly.apply(event) {
             Ok(applied) => {
                 run.ground.relayed.extend(relayed);

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Config, Table};
+use super::{Config, Table, sections};
 use crate::json::{self, Array, Json, Object, Raw};
 use crate::tools::connect_agent::check_alias;
 use crate::url::Url;
@@ -32,6 +32,8 @@ pub struct A2a {
     pub responder: Responder,
     /// what it can do; `skills`
     pub skills: Vec<Skill>,
+    /// whether agents that are discovered over HTTP wait for somebody's approval; `require_approval`
+    pub require_approval: bool,
 }
 
 /// Who does the work of served tasks.
@@ -96,6 +98,7 @@ impl Default for A2a {
             v03: true,
             responder: Responder::Inbox,
             skills: Vec::new(),
+            require_approval: false,
         }
     }
 }
@@ -151,8 +154,10 @@ pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<S
         (a2a.v10, a2a.v03) = (v10, v03);
     }
     table.read("responder", RESPONDERS, &mut a2a.responder, |raw| Responder::named(&json::string(raw)?));
-    let mut skills = None;
+    table.boolean("require_approval", &mut a2a.require_approval);
+    let (mut skills, mut agents) = (None, None);
     table.optional("skills", "a list of tables", &mut skills, json::elements);
+    table.optional("external_agents", "a list of tables", &mut agents, Some);
     table.finish();
     for (index, raw) in skills.unwrap_or_default().into_iter().enumerate() {
         let (path, mut skill) = (format!("a2a.skills[{index}]."), Skill::default());
@@ -171,6 +176,7 @@ pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<S
         }
         a2a.skills.push(skill);
     }
+    sections::read_external_agents(agents, "a2a.external_agents", config, faults);
 }
 
 /// Names of agents are checked once all of them are read.
@@ -191,7 +197,7 @@ pub(super) fn write(a2a: &A2a) -> Json {
     out.optional_string("url", a2a.url.as_ref().map(Url::as_str)).string("listen_path", &a2a.listen_path);
     let versions = [("1.0", a2a.v10), ("0.3", a2a.v03)];
     out.strings("versions", versions.iter().filter(|(_, spoken)| *spoken).map(|(version, _)| *version));
-    out.string("responder", &a2a.responder.name());
+    out.string("responder", &a2a.responder.name()).boolean("require_approval", a2a.require_approval);
     let mut skills = Array::new();
     for skill in &a2a.skills {
         let mut entry = Object::new();
@@ -211,12 +217,23 @@ mod tests {
 
     #[test]
     fn the_section_reads_back() {
-        let text = r#"{"external_agents":[{"name":"bistro","url":"https://a.test/"}],"a2a":{"enabled":true,"name":"N","description":"D","url":"https://gw.test/","listen_path":"/agent","versions":["1.0"],"responder":"relay:bistro","skills":[{"id":"e","name":"Echo","description":"d","tags":["t"],"responder":"echo"},{"id":"f","name":"F"}]}}"#;
+        let text = r#"{"external_agents":[{"name":"bistro","url":"https://a.test/"}],"a2a":{"enabled":true,"name":"N","description":"D","url":"https://gw.test/","listen_path":"/agent","versions":["1.0"],"responder":"relay:bistro","require_approval":true,"skills":[{"id":"e","name":"Echo","description":"d","tags":["t"],"responder":"echo"},{"id":"f","name":"F"}]}}"#;
         let config = Config::from_json(text).unwrap();
         assert_eq!(config.a2a.responder(Some("e")), &Responder::Echo);
         assert_eq!(config.a2a.responder(Some("f")), &Responder::Relay("bistro".into()));
         assert!(config.a2a.v10 && !config.a2a.v03 && !config.a2a.has_inbox());
         assert_eq!(Config::from_json(config.to_json().as_str()), Ok(config));
+    }
+
+    #[test]
+    fn its_agents_are_those_of_the_configuration() {
+        let inner = r#"{"a2a":{"external_agents":[{"name":"bistro","url":"https://a.test/"}],"responder":"relay:bistro"}}"#;
+        let config = Config::from_json(inner).unwrap();
+        assert_eq!(config.external_agents[0].name, "bistro");
+        assert_eq!(Config::from_json(config.to_json().as_str()), Ok(config));
+        let twice = inner.replacen('{', r#"{"external_agents":[{"name":"bistro","url":"https://b.test/"}],"#, 1);
+        let faults = Config::from_json(&twice).unwrap_err().0;
+        assert!(faults[0].contains("`a2a.external_agents[0].name` is taken twice"), "{faults:?}");
     }
 
     #[test]

@@ -54,14 +54,15 @@ pub(super) fn read_directory(raw: Option<Raw<'_>>, config: &mut Config, faults: 
     table.finish();
 }
 
-pub(super) fn read_external_agents(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
+/// Agents at the top of the configuration or in `a2a`.
+pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let Some(list) = json::elements(raw) else {
-        faults.push("`external_agents` must be a list".to_string());
+        faults.push(format!("`{key}` must be a list"));
         return;
     };
     for (index, raw) in list.into_iter().enumerate() {
-        let path = format!("external_agents[{index}].");
+        let path = format!("{key}[{index}].");
         let mut table = Table::new(raw, path.clone(), faults);
         let (mut name, mut url, mut headers) = (None, None, None);
         table.optional("name", "1 to 64 of a-z, 0-9 and -", &mut name, |raw| {

@@ -11,9 +11,9 @@ use crate::a2a::problem::{CONTENT_TYPE_NOT_SUPPORTED, VERSION_NOT_SUPPORTED};
 use crate::a2a::{Dialect, Problem, choice};
 use crate::http;
 use crate::incoming::access::Refusal;
-use crate::incoming::{Endpoint, Form};
+use crate::incoming::{Endpoint, Face, Form};
 use crate::io::{Headers, RequestId};
-use crate::json::{self, Fault, Json, Kind, Object};
+use crate::json::{self, Fault, Json, Kind, Object, Raw};
 use crate::list::gather;
 
 /// What JSON-RPC is spoken at beside the configured path.
@@ -39,9 +39,9 @@ impl Gateway {
         headers: Headers,
     ) -> Result<(), Refusal> {
         let a2a = &self.ground.config.a2a;
-        let nothing = Refusal::new(404, "there is nothing at this path: MCP is at /mcp");
+        let nothing = || Refusal::new(404, "there is nothing at this path: MCP is at /mcp");
         if !a2a.enabled {
-            return Err(nothing);
+            return Err(nothing());
         }
         if self.is_card(path) {
             return match method {
@@ -58,10 +58,9 @@ impl Gateway {
                 _ => Err(not_allowed("POST", "A2A over JSON-RPC is posted")),
             };
         }
-        let below = path.strip_prefix(a2a.listen_path.as_str()).and_then(|path| path.strip_prefix("/rest"));
-        let Some(below) = below.filter(|below| below.starts_with('/')) else { return Err(nothing) };
+        let Some(below) = self.rest_path(path) else { return Err(nothing()) };
         let place = asked::place(method, below, query).map_err(|allowed| match allowed {
-            "" => nothing,
+            "" => Refusal::new(404, "there is nothing at this path"),
             allowed => not_allowed(allowed, "this method is not served here"),
         })?;
         if method == "POST" {
@@ -71,14 +70,37 @@ impl Gateway {
         Ok(())
     }
 
+    /// What is below the endpoint of HTTP+JSON.
+    fn rest_path<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let below = path.strip_prefix(self.ground.config.a2a.listen_path.as_str())?.strip_prefix("/rest")?;
+        Some(below).filter(|below| below.starts_with('/'))
+    }
+
+    /// How refusals at a path are written.
+    pub(super) fn face(&self, target: &str) -> Face {
+        let path = target.split_once('?').map_or(target, |(path, _)| path);
+        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+        let a2a = &self.ground.config.a2a;
+        if !a2a.enabled {
+            return Face::Words;
+        }
+        if path == a2a.listen_path || path == API_PATH {
+            return Face::Rpc;
+        }
+        match self.rest_path(path) {
+            Some(below) if below.starts_with("/v1/") => Face::Rest(Dialect::Rest03),
+            Some(_) => Face::Rest(Dialect::Rest10),
+            None => Face::Words,
+        }
+    }
+
     /// The version that is asked for, where one is.
     ///
     /// # Errors
     /// One that is not spoken here (A2A 1.0 §3.6.2).
-    pub(super) fn version(&self, headers: &Headers, query: &str) -> Result<Option<bool>, Problem> {
-        let of_query = asked::query_json(query).members().and_then(|members| members.string("A2A-Version"));
-        let asked = http::header(headers, "a2a-version").map(ToString::to_string).or(of_query).unwrap_or_default();
-        if asked.trim().is_empty() {
+    fn version(&self, headers: &Headers, query: &str) -> Result<Option<bool>, Problem> {
+        let asked = asked_version(headers, query);
+        if asked.is_empty() {
             return Ok(None);
         }
         let a2a = &self.ground.config.a2a;
@@ -87,7 +109,7 @@ impl Gateway {
             Some(_) | None => {
                 let spoken = [(a2a.v10, "1.0"), (a2a.v03, "0.3")].into_iter().filter(|(spoken, _)| *spoken);
                 let spoken = crate::text::joined(&gather(spoken.map(|(_, version)| version)), ", ");
-                let message = format!("version {} is not spoken here, but {spoken}", asked.trim());
+                let message = format!("version {asked} is not spoken here, but {spoken}");
                 Err(Problem::new(VERSION_NOT_SUPPORTED, message))
             }
         }
@@ -99,7 +121,8 @@ impl Gateway {
 
     /// A JSON-RPC request.
     pub(super) fn agent_call(&mut self, request: RequestId, headers: &Headers, query: &str, bytes: &[u8]) {
-        let mut form = Form { dialect: Dialect::JsonRpc10, id: Json::null(), media_type: PLAIN_JSON, base: String::new() };
+        let id = Some(Json::null());
+        let mut form = Form { dialect: Dialect::JsonRpc10, id, media_type: PLAIN_JSON, base: String::new() };
         let read = self.read_call(headers, query, bytes, &mut form);
         if let Ok((Verb::Card, _)) = &read {
             form.base = self.base(headers);
@@ -110,15 +133,20 @@ impl Gateway {
         }
     }
 
-    /// The checks of JSON-RPC 2.0 §4, with the id as soon as it is known.
-    fn read_call(&self, headers: &Headers, query: &str, bytes: &[u8], form: &mut Form) -> Result<(Verb, Json), Problem> {
+    /// The value of a body.
+    pub(super) fn body_value<'b>(&self, headers: &Headers, bytes: &'b [u8]) -> Result<Raw<'b>, Problem> {
         check_type(headers, bytes)?;
         let text = core::str::from_utf8(bytes).map_err(|_| Problem::new(-32700, "the body is no UTF-8"))?;
-        let depth = self.ground.config.limits.depth();
-        let raw = json::parse(text.trim_start_matches('\u{feff}'), depth).map_err(|fault| match fault {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        json::parse(text, self.ground.config.limits.depth()).map_err(|fault| match fault {
             Fault::Syntax => Problem::new(-32700, "the body is no JSON"),
             Fault::Depth => Problem::new(-32600, "the body nests too deep"),
-        })?;
+        })
+    }
+
+    /// The checks of JSON-RPC 2.0 §4, with the id as soon as it is known.
+    fn read_call(&self, headers: &Headers, query: &str, bytes: &[u8], form: &mut Form) -> Result<(Verb, Json), Problem> {
+        let raw = self.body_value(headers, bytes)?;
         let members = json::members(raw).ok_or_else(|| Problem::new(-32600, "the body is no JSON-RPC request"))?;
         let id = members.get_any("id");
         match id.map_or(Kind::Null, json::kind) {
@@ -127,11 +155,13 @@ impl Gateway {
                 return Err(Problem::new(-32600, "`id` must be a string or a number"));
             }
         }
-        form.id = id.map_or_else(Json::null, Json::from_raw);
+        form.id = Some(id.map_or_else(Json::null, Json::from_raw));
         if members.string("jsonrpc").as_deref() != Some("2.0") {
             return Err(Problem::new(-32600, "`jsonrpc` must be \"2.0\""));
         }
         let name = members.string("method").ok_or_else(|| Problem::new(-32600, "`method` must be a string"))?;
+        // Whoever gives no id wants no answer (JSON-RPC 2.0 §4.1).
+        form.id = form.id.take().filter(|_| id.is_some());
         let found = asked::method(&name);
         if let Some((_, dialect)) = found {
             form.dialect = dialect;
@@ -152,7 +182,7 @@ impl Gateway {
         let named = place.dialect.is_10() && accepts.split(',').any(|range| http::content_type_is(range, A2A_JSON));
         let media_type = if named { A2A_JSON } else { PLAIN_JSON };
         let base = if place.verb == Verb::Card { self.base(headers) } else { String::new() };
-        let form = Form { dialect: place.dialect, id: Json::null(), media_type, base };
+        let form = Form { dialect: place.dialect, id: Some(Json::null()), media_type, base };
         match self.read_place(headers, &place, &bytes) {
             Ok(params) => self.grant(request, place.verb, &params, Some(&place), &form),
             Err(problem) => self.respond_problem(request, &form, &problem),
@@ -169,9 +199,7 @@ impl Gateway {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(asked::query_json(&place.query));
         }
-        check_type(headers, bytes)?;
-        let text = core::str::from_utf8(bytes).map_err(|_| Problem::new(-32700, "the body is no UTF-8"))?;
-        Json::parse(text, self.ground.config.limits.depth()).map_err(|_| Problem::new(-32700, "the body is no JSON"))
+        self.body_value(headers, bytes).map(Json::from_raw)
     }
 
     /// The answer to a request.
@@ -195,6 +223,9 @@ impl Gateway {
 
     fn respond_form(&mut self, request: RequestId, form: &Form, status: u16, body: String) {
         let mut headers = self.common(request);
+        if form.id.is_none() {
+            return self.respond(request, 204, headers, String::new());
+        }
         if !body.is_empty() {
             headers.push(("Content-Type".to_string(), form.media_type.to_string()));
         }
@@ -205,8 +236,15 @@ impl Gateway {
 /// A JSON-RPC answer.
 pub(super) fn rpc(form: &Form, name: &str, value: &Json) -> Json {
     let mut out = Object::with_capacity(value.as_str().len() + 64);
-    out.string("jsonrpc", "2.0").json("id", &form.id).json(name, value);
+    out.string("jsonrpc", "2.0").raw("id", form.id.as_ref().map_or("null", Json::as_str)).json(name, value);
     out.finish()
+}
+
+/// The version that a request names in its header, else in its query (A2A 1.0 §3.6.1); empty where it names none.
+pub(super) fn asked_version(headers: &Headers, query: &str) -> String {
+    let of_header = http::header(headers, "a2a-version").map(str::trim).filter(|version| !version.is_empty());
+    let of_query = || asked::query_json(query).members().and_then(|members| members.string("A2A-Version"));
+    of_header.map(ToString::to_string).or_else(of_query).unwrap_or_default().trim().to_string()
 }
 
 /// JSON under either of its names; nothing is said about a body that says nothing about itself.

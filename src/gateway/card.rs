@@ -4,34 +4,36 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Gateway;
+use super::agent::asked_version;
 use crate::a2a::problem::UNSUPPORTED_OPERATION;
-use crate::a2a::{Dialect, Problem};
+use crate::a2a::{Problem, choice};
 use crate::config::{Responder, Skill};
 use crate::http;
 use crate::incoming::{Form, scope_of};
 use crate::io::{Headers, RequestId};
 use crate::json::{Array, Json, Object};
+use crate::list::gather;
 use crate::scope::Scope;
 
 const MODES: [&str; 2] = ["text/plain", "application/json"];
+/// What a proxy says about how it was called.
+const FORWARDED: &str = "X-Forwarded-Proto";
 
 impl Gateway {
     /// Serves the card.
     pub(super) fn own_card(&mut self, request: RequestId, query: &str, headers: &Headers) {
-        let form = Form { dialect: Dialect::Rest10, id: Json::null(), media_type: "application/json", base: String::new() };
-        let asked = match self.version(headers, query) {
-            Ok(asked) => asked,
-            Err(problem) => return self.respond_problem(request, &form, &problem),
-        };
         let a2a = &self.ground.config.a2a;
-        let pure = !a2a.v03 || asked == Some(true);
+        // Whoever asks for a version that is not spoken learns here which ones are.
+        let pure = !a2a.v03 || a2a.v10 && choice::asked_version(&asked_version(headers, query)) == Some(true);
         let card = self.card(&self.base(headers), pure, None).into_string();
         let tag = format!("\"{:016x}\"", fnv(card.as_bytes()));
         let mut fields = self.common(request);
         fields.push(("ETag".to_string(), tag.clone()));
         fields.push(("Cache-Control".to_string(), "public, max-age=300".to_string()));
-        if a2a.v10 && a2a.v03 {
-            fields.push(("Vary".to_string(), "A2A-Version".to_string()));
+        let varies = [("A2A-Version", a2a.v10 && a2a.v03), (FORWARDED, a2a.url.is_none())];
+        let varies = gather(varies.into_iter().filter(|(_, varies)| *varies).map(|(name, _)| name));
+        if !varies.is_empty() {
+            fields.push(("Vary".to_string(), crate::text::joined(&varies, ", ")));
         }
         let known = http::header(headers, "if-none-match").unwrap_or_default();
         let is_known = |known: &str| {
@@ -52,8 +54,7 @@ impl Gateway {
             return Err(Problem::new(UNSUPPORTED_OPERATION, "this agent has one card for everybody"));
         }
         let scope = self.scopes.get(scope_of(owner, None).as_str());
-        let card = self.card(&form.base, form.dialect.is_10(), scope);
-        Ok(self.clean(owner, card))
+        Ok(self.card(&form.base, form.dialect.is_10(), scope))
     }
 
     /// Where the gateway is, as its caller sees it.
@@ -62,7 +63,7 @@ impl Gateway {
             return url.as_str().trim_end_matches('/').to_string();
         }
         let host = http::header(headers, "host").unwrap_or_default();
-        let is_https = http::header(headers, "x-forwarded-proto").is_some_and(|shown| shown.eq_ignore_ascii_case("https"));
+        let is_https = http::header(headers, FORWARDED).is_some_and(|shown| shown.eq_ignore_ascii_case("https"));
         crate::text::joined(&[if is_https { "https://" } else { "http://" }, host, &self.ground.config.a2a.listen_path], "")
     }
 
@@ -108,7 +109,8 @@ impl Gateway {
         for skill in &a2a.skills {
             list.json(&skill_json(skill));
         }
-        if !a2a.skills.is_empty() {
+        // Who does what no skill names is one too.
+        if a2a.skills.iter().any(|skill| skill.responder.as_ref().is_none_or(|responder| *responder == a2a.responder)) {
             return list.finish();
         }
         let plain = |id: &str, name: &str, description: &str| Skill {
@@ -130,6 +132,8 @@ impl Gateway {
                 let agent = scope.and_then(|scope| scope.registry.get(alias)).and_then(|agent| agent.profile.as_ref());
                 let known = agent.and_then(|profile| profile.summary.members()?.get("skills").and_then(crate::json::elements));
                 for name in known.unwrap_or_default().into_iter().filter_map(crate::json::string) {
+                    // An agent may have named a skill by what it was called with.
+                    let name = scope.map_or_else(|| name.clone(), |scope| scope.secrets.redact(name.clone()));
                     list.json(&skill_json(&plain(&name, &name, "What the agent behind this gateway does.")));
                 }
                 list.json(&skill_json(&plain(alias, alias, "Passed on to the agent behind this gateway.")))
@@ -143,7 +147,8 @@ fn skill_json(skill: &Skill) -> Json {
     let mut out = Object::new();
     out.string("id", &skill.id).string("name", &skill.name);
     out.string("description", if skill.description.is_empty() { &skill.name } else { &skill.description });
-    out.strings("tags", skill.tags.iter().map(String::as_str));
+    // A skill has at least one (A2A 1.0 §4.4.5).
+    out.strings("tags", if skill.tags.is_empty() { core::slice::from_ref(&skill.id) } else { &skill.tags });
     out.finish()
 }
 

@@ -3,24 +3,27 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Gateway;
 use crate::a2a::asked::PushConfig;
-use crate::a2a::{Dialect, Event, Problem};
+use crate::a2a::problem::LIMIT_REACHED;
+use crate::a2a::{Dialect, Problem};
 use crate::call::Work;
 use crate::call::dispatch::Sink;
-use crate::call::push::Delivery;
+use crate::call::push::{Body, Delivery};
 use crate::exchange::Failure;
 use crate::http;
-use crate::incoming::scope_of;
 use crate::json::{Array, Json};
 use crate::list::gather;
-use crate::served::{Push, TaskNumber};
+use crate::served::{News, Push, TaskNumber};
 use crate::url::Url;
 
 /// How many places may be told of one task.
 const PUSHES: usize = 16;
+/// How long each text of a configuration may be.
+const TEXT_BYTES: usize = 8192;
 
 impl Gateway {
     /// Whether a webhook may be called. Its words are the caller's, so its address is checked like any other.
@@ -33,102 +36,123 @@ impl Gateway {
             }
         })?;
         let fits = |text: &Option<String>| text.as_deref().is_none_or(http::is_field_value);
-        if !(fits(&config.token) && fits(&config.scheme) && fits(&config.credentials)) {
+        if !(fits(&config.token) && fits(&config.credentials)) {
             return Err(Problem::invalid("authentication", "must be fit for a header field"));
+        }
+        if !config.scheme.as_deref().is_none_or(http::is_token) {
+            return Err(Problem::invalid("authentication.scheme", "must be the name of a scheme, such as Bearer"));
+        }
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let lengths =
+            [config.id.len(), config.url.len(), length(&config.token), length(&config.scheme), length(&config.credentials)];
+        if lengths.iter().any(|length| *length > TEXT_BYTES) {
+            return Err(Problem::invalid("pushNotificationConfig", "holds a text that is too long"));
         }
         Ok(())
     }
 
-    /// Keeps a configuration; one of the same id is replaced. Gives its id, which is the task's where none is given, so
-    /// that it is found by that (A2A 0.3 §7.5).
-    pub(super) fn add_push(&mut self, number: TaskNumber, mut config: PushConfig, dialect: Dialect) -> String {
-        let Some(task) = self.served.get_mut(number) else { return String::new() };
+    /// Keeps a configuration; one of the same id is replaced. Gives its id, which is the task's where none is given in 0.3,
+    /// so that it is found by that (A2A 0.3 §7.5).
+    ///
+    /// # Errors
+    /// As many as a task may have.
+    pub(super) fn add_push(&mut self, number: TaskNumber, mut config: PushConfig, dialect: Dialect) -> Result<String, Problem> {
+        let Some(task) = self.served.get_mut(number) else { return Err(Problem::no_task("")) };
         if config.id.is_empty() {
             config.id = if dialect.is_10() { self.ground.random.uuid() } else { task.task().id.clone() };
         }
-        let id = config.id.clone();
-        task.pushes.retain(|push| push.config.id != id);
-        if task.pushes.len() >= PUSHES {
-            task.pushes.remove(0);
+        let (id, owner) = (config.id.clone(), task.owner.clone());
+        self.check_push_room(number, &id)?;
+        let push = Push { config, is_10: dialect.is_10(), call: None };
+        self.learn_push(&push.config);
+        let Some(task) = self.served.get_mut(number) else { return Ok(id) };
+        let Some((at, old)) = task.pushes.iter_mut().enumerate().find(|(_, push)| push.config.id == id) else {
+            task.pushes.push(push);
+            return Ok(id);
+        };
+        // What was not taken where it was wanted before goes where it is wanted now.
+        let old = core::mem::replace(old, push.clone());
+        let Some(call) = old.call else { return Ok(id) };
+        let waiting = match self.calls.get(&call).map(|call| call.work.as_ref()) {
+            Some(Work::Push(delivery)) if old.is_10 == push.is_10 => gather(delivery.waiting().cloned()),
+            Some(_) => [None].into(),
+            None => Vec::new(),
+        };
+        self.stop(call, false);
+        if !waiting.is_empty() {
+            self.begin_delivery(number, at, &owner, &push, waiting.into());
         }
-        let (owner, push) = (task.owner.clone(), Push { config, is_10: dialect.is_10(), call: None });
-        task.pushes.push(push.clone());
-        self.learn_push(&owner, &push.config);
-        id
+        Ok(id)
     }
 
-    /// What a receiver knows its deliveries by is a secret of whoever asked for them.
-    pub(super) fn learn_push(&mut self, owner: &str, config: &PushConfig) {
-        let secrets = &mut self.scopes.get_or_default(scope_of(owner, None).as_str()).secrets;
-        for secret in config.token.iter().chain(&config.credentials) {
-            secrets.learn("Authorization", secret);
+    /// Whether a task may have a configuration of that id.
+    ///
+    /// # Errors
+    /// It would be one too many.
+    pub(super) fn check_push_room(&self, number: TaskNumber, id: &str) -> Result<(), Problem> {
+        let pushes = self.served.get(number).map_or(&[][..], |task| task.pushes.as_slice());
+        if pushes.len() < PUSHES || pushes.iter().any(|push| push.config.id == id) {
+            return Ok(());
         }
+        let words = format!("a task has {PUSHES} push configurations at most: delete one first");
+        Err(Problem::new(LIMIT_REACHED, words))
     }
 
-    /// Forgets a configuration, all of them where none is named; what is on its way is given up.
-    pub(super) fn remove_push(&mut self, number: TaskNumber, id: Option<&str>) {
+    /// What a receiver knows its deliveries by is told in no trace. Nothing else is searched for it: it is its caller's
+    /// choice, and might be any word.
+    pub(super) fn learn_push(&mut self, config: &PushConfig) {
+        self.ground.untraced.extend(config.token.iter().chain(&config.credentials).cloned());
+    }
+
+    /// Forgets a configuration; what is on its way is given up. One that is gone already stays so.
+    pub(super) fn remove_push(&mut self, number: TaskNumber, id: &str) {
         let Some(task) = self.served.get_mut(number) else { return };
-        let named = task.push(id).map(|push| push.config.id.clone());
-        let is_meant = |push: &Push| id.is_none() || Some(&push.config.id) == named.as_ref();
-        let calls = gather(task.pushes.iter().filter(|push| is_meant(push)).filter_map(|push| push.call));
-        task.pushes.retain(|push| !is_meant(push));
-        for call in calls {
+        let Some(at) = task.pushes.iter().position(|push| push.config.id == id) else { return };
+        if let Some(call) = task.pushes.remove(at).call {
             self.stop(call, false);
         }
     }
 
     /// Sends a change to everybody who wants it, behind what is still on its way there. A receiver that asked for 0.3
-    /// gets the whole task, as that version has it.
-    pub(super) fn deliver_pushes(&mut self, number: TaskNumber, event: &Event) {
+    /// gets the whole task as it was then, as that version has it.
+    pub(super) fn deliver_pushes(&mut self, News { number, event, whole }: News) {
         let Some(task) = self.served.get(number) else { return };
         let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
         // What is said in a version is the same to all who take it, and is written once.
-        let (mut body_10, mut body_03) = (None, None);
+        let mut change = None;
         for (at, push) in pushes.into_iter().enumerate() {
-            let Some(task) = self.served.get(number) else { return };
-            let written = if push.is_10 { &mut body_10 } else { &mut body_03 };
-            let body = written.get_or_insert_with(|| {
-                let body = if push.is_10 {
-                    event.write(Dialect::JsonRpc10)
-                } else {
-                    Event::Task(task.task().clone()).write(Dialect::JsonRpc03)
-                };
-                self.clean(&owner, body).into_string()
-            });
-            let body = body.clone();
-            if let Some(call) = push.call.filter(|call| self.calls.has(call)) {
-                self.work(call, |work, run| match work {
-                    Work::Push(delivery) => delivery.add(run, body),
-                    Work::Connect(_)
-                    | Work::Card(_)
-                    | Work::Send(_)
-                    | Work::Task(_)
-                    | Work::Broadcast(_)
-                    | Work::Ping(_)
-                    | Work::Directory(_)
-                    | Work::Asking(_) => None,
-                });
-                continue;
+            let body = if push.is_10 {
+                change.get_or_insert_with(|| event.write(Dialect::JsonRpc10))
+            } else {
+                let Some(whole) = &whole else { continue };
+                whole
+            };
+            let body = body.as_str().to_string();
+            match push.call.and_then(|call| self.calls.get_mut(&call)).map(|call| call.work.as_mut()) {
+                Some(Work::Push(delivery)) => {
+                    delivery.add(body);
+                    self.served.touch(number);
+                }
+                Some(_) | None => self.begin_delivery(number, at, &owner, &push, [Some(body)].into()),
             }
-            self.begin_delivery(number, at, &owner, &push, [body].into());
         }
     }
 
-    /// What is on its way to a place, as a list of texts.
+    /// What is on its way to a place, as a list of texts. An empty one stands for the task as it is when its turn comes.
     pub(crate) fn undelivered(&self, push: &Push) -> Json {
         let mut list = Array::new();
         if let Some(Work::Push(delivery)) = push.call.and_then(|call| self.calls.get(&call)).map(|call| call.work.as_ref()) {
             for body in delivery.waiting() {
-                list.string(body);
+                list.string(body.as_deref().unwrap_or_default());
             }
         }
         list.finish()
     }
 
     /// Begins to deliver to a place where nothing is on its way.
-    pub(super) fn begin_delivery(&mut self, number: TaskNumber, at: usize, owner: &str, push: &Push, bodies: VecDeque<String>) {
+    pub(super) fn begin_delivery(&mut self, number: TaskNumber, at: usize, owner: &str, push: &Push, bodies: VecDeque<Body>) {
         let started = self.unattended(owner, |run| {
-            let work = Delivery::start(run, &push.config, push.is_10, bodies);
+            let work = Delivery::start(run, number, &push.config, push.is_10, bodies);
             Ok(work.map(|work| (Sink::Push(number), Box::new(Work::Push(work)))))
         });
         let known = self.served.get_mut(number).and_then(|task| task.pushes.get_mut(at));

@@ -4,12 +4,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Gateway;
+use super::agent::rpc;
+use super::watching::event_of;
 use crate::a2a::asked::{self, ListQuery, Place, PushConfig, Verb, Wish};
 use crate::a2a::problem::{TASK_NOT_CANCELABLE, TASK_NOT_FOUND, UNSUPPORTED_OPERATION};
 use crate::a2a::{Dialect, Event, Message, Problem, SendRequest, State, Status, View};
 use crate::config::Responder;
 use crate::incoming::{Form, NOBODY, scope_of};
-use crate::io::RequestId;
+use crate::io::{Output, RequestId};
 use crate::json::{self, Array, Json, Object};
 use crate::served::life::Who;
 use crate::served::{Duty, ServedTask, TaskNumber, begun_by};
@@ -27,6 +29,14 @@ impl Gateway {
         match granted.and_then(|wish| self.granted(request, verb, wish, form)) {
             Ok(Some((status, result))) => self.respond_result(request, form, status, result.as_ref()),
             Ok(None) => {}
+            // Clients of 0.3 want a stream in any case.
+            Err(problem) if verb == Verb::Subscribe && form.dialect == Dialect::JsonRpc03 && form.id.is_some() => {
+                self.respond_events(request);
+                let text = event_of(rpc(form, "error", &problem.write(form.dialect)).as_str());
+                self.ground.outputs.push_back(Output::ResponseBody { request, text });
+                self.ground.outputs.push_back(Output::ResponseEnd { request });
+                self.incoming.remove(request);
+            }
             Err(problem) => self.respond_problem(request, form, &problem),
         }
     }
@@ -59,10 +69,9 @@ impl Gateway {
         }
     }
 
-    /// A task as its caller sees it. What agents echoed is clean of the secrets that they were called with.
+    /// A task as its caller sees it.
     pub(super) fn shown(&self, number: TaskNumber, dialect: Dialect, view: View) -> Option<Json> {
-        let task = self.served.get(number)?;
-        Some(self.clean(&task.owner, task.task().write(dialect, view)))
+        self.served.get(number).map(|task| task.task().write(dialect, view))
     }
 
     pub(crate) fn clean(&self, owner: &str, json: Json) -> Json {
@@ -82,13 +91,20 @@ impl Gateway {
         form: &Form,
     ) -> Granted {
         self.open_owner(owner);
-        let at = self.ground.wall();
+        let (at, hops) = (self.ground.wall(), hops(&send));
         if let Some(push) = &push {
             self.check_push(push)?;
+        }
+        let passed_on = format!("this message was passed on by more than {HOPS} gateways");
+        if hops > HOPS && send.message.task_id.is_some() {
+            return Err(Problem::new(UNSUPPORTED_OPERATION, passed_on));
         }
         let number = match &send.message.task_id {
             Some(id) => {
                 let number = self.served.find(owner, id)?;
+                if let Some(push) = &push {
+                    self.check_push_room(number, &push.id)?;
+                }
                 self.served.message(number, &send.message, at, &mut self.ground.random)?;
                 self.tell_watchers();
                 number
@@ -96,19 +112,18 @@ impl Gateway {
             None => self.new_task(owner, &send)?,
         };
         if let Some(push) = push {
-            self.add_push(number, push, form.dialect);
+            self.add_push(number, push, form.dialect)?;
         }
         let turns = send.history_length.unwrap_or(u64::MAX);
-        let at_once = send.return_immediately && verb == Verb::Send;
+        // Nobody waits for what a notification leads to.
+        let at_once = send.return_immediately && verb == Verb::Send || form.id.is_none();
         if at_once {
             self.served.begin(number, &mut self.ground.random);
         } else {
             self.watch(request, number, form, verb == Verb::Stream, turns);
         }
-        let hops = hops(&send);
         if hops > HOPS {
-            let why = format!("this message was passed on by more than {HOPS} gateways");
-            self.served.end(number, State::Rejected, &why, at, &mut self.ground.random);
+            self.served.end(number, State::Rejected, &passed_on, at, &mut self.ground.random);
         } else {
             self.set_to_work(number, send, hops);
         }
@@ -117,8 +132,7 @@ impl Gateway {
             return Ok(None);
         }
         let view = View { turns, ..View::WHOLE };
-        let task = self.served.get(number).map(|task| task.task().write(form.dialect, view));
-        Ok(task.map(|task| (200, Some(wrapped(self.clean(owner, task), form.dialect)))))
+        Ok(self.shown(number, form.dialect, view).map(|task| (200, Some(wrapped(task, form.dialect)))))
     }
 
     /// The scope of an owner, with the configured agents.
@@ -136,17 +150,22 @@ impl Gateway {
             Responder::Echo => Duty::Echo,
             Responder::Inbox => Duty::Inbox,
             Responder::Function => Duty::Function { works: [].into() },
-            Responder::Relay(agent) => Duty::Relay { agent: agent.clone(), call: None, task_id: None, context_id: None },
+            Responder::Relay(agent) => Duty::Relay {
+                agent: agent.clone(),
+                call: None,
+                task_id: None,
+                context_id: None,
+                heard: false,
+                ended: false,
+                waiting: [].into(),
+            },
         };
         let at = self.ground.wall();
         let task = begun_by(&send.message, &mut self.ground.random);
-        let limits = &self.ground.config.limits;
-        let task = ServedTask::new(owner.to_string(), task, duty, limits.artifact_bytes, at);
-        self.served.admit(task, limits, at)
+        self.served.admit(ServedTask::new(owner.to_string(), task, duty, self.ground.config.limits.artifact_bytes, at))
     }
 
     fn list(&mut self, owner: &str, query: &ListQuery, dialect: Dialect) -> Result<Json, Problem> {
-        self.served.expire(self.ground.wall());
         let (page, next, total) = self.served.page(query, |task| task.owner == owner)?;
         let view = View { artifacts: query.artifacts, turns: query.turns.unwrap_or(u64::MAX) };
         let (mut tasks, mut out) = (Array::new(), Object::new());
@@ -180,6 +199,9 @@ impl Gateway {
             let message = format!("task {} is in a terminal state", task.task().id);
             return Err(Problem::new(UNSUPPORTED_OPERATION, message));
         }
+        if form.id.is_none() {
+            return Ok(Some((200, None)));
+        }
         self.watch(request, number, form, true, u64::MAX);
         Ok(None)
     }
@@ -196,7 +218,7 @@ impl Gateway {
         let (number, dialect) = (self.served.find(owner, task_id)?, form.dialect);
         if let Some(config) = config {
             self.check_push(&config)?;
-            let id = self.add_push(number, config, dialect);
+            let id = self.add_push(number, config, dialect)?;
             let push = self.served.get(number).and_then(|task| task.push(Some(&id)));
             return Ok(Some((200, push.map(|push| push.config.write(task_id, dialect)))));
         }
@@ -214,7 +236,7 @@ impl Gateway {
                 Ok(Some((200, if dialect == Dialect::JsonRpc03 { bare } else { Some(list) })))
             }
             Verb::DeletePush => {
-                self.remove_push(number, id);
+                self.remove_push(number, id.unwrap_or_default());
                 Ok(Some((204, None)))
             }
             Verb::Send
@@ -249,19 +271,19 @@ pub(super) fn message_answer(message: &Message, dialect: Dialect) -> Json {
     Event::Message(message.clone()).write(dialect)
 }
 
-/// A member of the metadata of a request or its message.
-fn metadata<T>(send: &SendRequest, name: &str, read: impl Fn(json::Raw<'_>) -> Option<T>) -> Option<T> {
-    let both = [send.metadata.as_ref(), send.message.metadata.as_ref()];
-    both.into_iter().flatten().find_map(|metadata| metadata.members()?.get(name).and_then(&read))
-}
-
-/// The skill that a caller names.
+/// The skill that a caller names, with its request or its message.
 pub(super) fn skill(send: &SendRequest) -> Option<String> {
-    metadata(send, "skill", json::string)
+    let both = [send.metadata.as_ref(), send.message.metadata.as_ref()];
+    both.into_iter().flatten().find_map(|metadata| metadata.members()?.string("skill"))
 }
 
-/// How many gateways a message has passed.
+/// How many gateways a message has passed, by whichever of both says more.
 fn hops(send: &SendRequest) -> u64 {
-    let read = |raw: json::Raw<'_>| json::integer(raw.get()).and_then(|number| u64::try_from(number).ok());
-    metadata(send, "narrows_hops", read).unwrap_or(0)
+    let both = [send.metadata.as_ref(), send.message.metadata.as_ref()].into_iter().flatten();
+    let counts = both.filter_map(|metadata| {
+        let raw = metadata.members()?.get("narrows_hops")?;
+        let text = json::string(raw).unwrap_or_else(|| raw.get().to_string());
+        u64::try_from(json::scaled(text.trim(), 0)?).ok()
+    });
+    counts.max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Those who do the work of served tasks: an echo, a person, a function of the host, another agent.
+//! Those who do the work of served tasks: an echo, a person, a function of the host.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -6,22 +6,19 @@ use alloc::vec::Vec;
 
 use super::Gateway;
 use super::granting::skill;
-use crate::a2a::{Artifact, ArtifactUpdate, Event, Part, SendRequest, State, Status, StatusUpdate, Task, event};
+use crate::a2a::{Artifact, ArtifactUpdate, Event, Part, SendRequest, State, Status, StatusUpdate, event};
 use crate::call::dispatch::{Dispatch, Sink};
-use crate::call::send::{Keeping, Patience, Send};
-use crate::call::target::Target;
-use crate::call::task::{TaskCall, Wish};
 use crate::call::{CallId, Caller, Run, Work};
 use crate::incoming::{NOBODY, scope_of};
 use crate::io::{Level, Misuse, Output, WorkId};
-use crate::json::{Json, Object};
+use crate::json::Object;
 use crate::jsonrpc::Id;
+use crate::list::gather;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::ToolError;
 use crate::mcp::subject::Subject;
-use crate::mcp::tool::Started;
-use crate::served::{Duty, Restored, ServedTask, TaskNumber};
-use crate::tools::{SEND_MESSAGE, take_token};
+use crate::served::{Duty, Restored, TaskNumber};
+use crate::tools::SEND_MESSAGE;
 
 impl Gateway {
     /// Hands a message to whoever works on its task.
@@ -36,13 +33,7 @@ impl Gateway {
                 self.ground.notice(Level::Notice, "task_received", fields);
             }
             Duty::Function { .. } => self.order(number, &send),
-            Duty::Relay { agent, call, task_id, context_id } => {
-                // The new stream tells what the old one would have told.
-                if let Some(call) = call {
-                    self.stop(call, false);
-                }
-                self.relay(number, &agent, (task_id, context_id), send, hops);
-            }
+            Duty::Relay { .. } => self.pass_on(number, send, hops),
         }
     }
 
@@ -127,31 +118,8 @@ impl Gateway {
                     self.ground.outputs.push_back(Output::WorkAbort { work });
                 }
             }
-            Duty::Relay { agent, call, task_id, .. } => {
-                let (agent, call, task_id) = (agent.clone(), call.take(), task_id.clone());
-                let canceled = *task.state() == State::Canceled;
-                let owner = task.owner.clone();
-                // What agents said until now, the id of their task included.
-                if let Some(call) = call {
-                    self.stop(call, false);
-                }
-                if let Some(task_id) = task_id.filter(|_| canceled) {
-                    self.cancel_there(&owner, &agent, task_id);
-                }
-            }
+            Duty::Relay { .. } => self.release_relayed(number),
         }
-    }
-
-    /// Has a relayed task canceled by its agent; nobody waits for that.
-    fn cancel_there(&mut self, owner: &str, agent: &str, task_id: String) {
-        // An agent that is gone runs nothing to be canceled.
-        let _ = self.unattended(owner, |run| {
-            let target = Target::resolve(run.scope, agent)?;
-            match TaskCall::start(run, target, task_id, Wish::Cancel)? {
-                Started::Running(work) => Ok(Some((Sink::Nobody, work))),
-                Started::Done(_) | Started::Asks(_) => Ok(None),
-            }
-        });
     }
 
     /// Starts work in the scope of an owner that no peer waits for.
@@ -172,100 +140,10 @@ impl Gateway {
         }))
     }
 
-    /// Passes a message on to another agent.
-    fn relay(&mut self, number: TaskNumber, agent: &str, there: (Option<String>, Option<String>), send: SendRequest, hops: u64) {
-        let Some(owner) = self.served.get(number).map(|task| task.owner.clone()) else { return };
-        let (task_id, context_id) = there;
-        let mut request = send;
-        let known = |tasks: &crate::served::ServedTasks, id: &str| {
-            let task = tasks.find(&owner, id).ok().and_then(|number| tasks.get(number))?;
-            match &task.duty {
-                Duty::Relay { task_id, .. } => task_id.clone(),
-                Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
-            }
-        };
-        let context = context_id.or_else(|| self.context_there(&owner, agent, request.message.context_id.as_deref()));
-        request.message.context_id = context.or(request.message.context_id);
-        request.message.task_id = task_id;
-        for id in request.message.reference_task_ids.iter_mut().flatten() {
-            if let Some(there) = known(&self.served, id) {
-                *id = there;
-            }
-        }
-        request.metadata = Some(with_hops(request.metadata.as_ref(), hops + 1));
-        request.return_immediately = false;
-        let started = self.unattended(&owner, |run| {
-            let target = Target::resolve(run.scope, agent)?;
-            target.check(run)?;
-            take_token(run, &target)?;
-            let sink = Sink::Served(number);
-            let (work, ended) = Send::begun(run, target, request, Patience::Unlimited, Keeping::Served(number));
-            match ended {
-                None => Ok(Some((sink, Box::new(Work::Send(work))))),
-                Some(Ok(_)) => Ok(None),
-                Some(Err(error)) => Err(error),
-            }
-        });
-        self.relaying(number, started);
-    }
-
-    /// Notes which call a relayed task hangs on, or that it could not be passed on.
-    fn relaying(&mut self, number: TaskNumber, started: Result<Option<CallId>, ToolError>) {
-        match started {
-            Ok(running) => {
-                if let Some(Duty::Relay { call, .. }) = self.served.get_mut(number).map(|task| &mut task.duty) {
-                    *call = running;
-                }
-            }
-            Err(error) => {
-                let at = self.ground.wall();
-                self.served.fail(number, &error.message, at, &mut self.ground.random);
-            }
-        }
-        self.take_relayed();
-    }
-
-    /// The conversation at an agent that a conversation here is; `None` where there is none.
-    fn context_there(&self, owner: &str, agent: &str, context_id: Option<&str>) -> Option<String> {
-        let context_id = context_id?;
-        let there = |task: &ServedTask| match &task.duty {
-            Duty::Relay { agent: other, context_id, .. } if other == agent => context_id.clone(),
-            Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
-        };
-        let same = self.served.of(owner).filter(|(_, task)| task.task().context_id.as_deref() == Some(context_id));
-        same.filter_map(|(_, task)| there(task)).last()
-    }
-
-    /// What agents said about relayed tasks.
-    pub(super) fn take_relayed(&mut self) {
-        while let Some((number, event)) = self.ground.relayed.pop_front() {
-            let (task, context) = match &event {
-                Event::Task(task) => (Some(task.id.clone()).filter(|id| !id.is_empty()), task.context_id.clone()),
-                Event::Status(update) => (update.task_id.clone(), update.context_id.clone()),
-                Event::Artifact(update) => (update.task_id.clone(), update.context_id.clone()),
-                Event::Message(_) | Event::Other(_) => (None, None),
-            };
-            let Some(known) = self.served.get_mut(number) else { continue };
-            if let Duty::Relay { task_id, context_id, .. } = &mut known.duty {
-                *task_id = task_id.take().or(task);
-                *context_id = context_id.take().or(context);
-            }
-            let at = self.ground.wall();
-            self.served.report(number, event, at, &mut self.ground.random);
-        }
-    }
-
-    /// A relayed send ended: its task has, or waits, or could not be passed on.
-    pub(super) fn relay_ended(&mut self, number: TaskNumber, ended: CallId, error: Option<ToolError>) {
-        self.take_relayed();
-        let Some(task) = self.served.get_mut(number) else { return };
-        if let Duty::Relay { call, .. } = &mut task.duty {
-            *call = call.filter(|call| *call != ended);
-        }
-        if let Some(error) = error.filter(|_| !self.served.get(number).is_some_and(|task| task.state().is_terminal())) {
-            let at = self.ground.wall();
-            self.served.fail(number, &error.message, at, &mut self.ground.random);
-        }
+    /// Ends or forgets what is too old.
+    pub(super) fn sweep_served(&mut self) {
+        let now = self.ground.wall();
+        self.served.sweep(now, &mut self.ground.random);
     }
 
     /// Takes up what restored tasks were at: deliveries go on, and so does the work of other agents; what a function of
@@ -273,35 +151,13 @@ impl Gateway {
     pub(crate) fn resume_served(&mut self) {
         for Restored { number, busy, waiting } in self.served.take_restored() {
             self.resume_pushes(number, waiting);
-            if !busy {
+            if !busy || self.served.get(number).is_none_or(|task| task.state().is_terminal()) {
                 continue;
             }
-            let Some(task) = self.served.get(number) else { continue };
-            let (owner, at) = (task.owner.clone(), self.ground.wall());
-            let there = match &task.duty {
-                Duty::Relay { agent, task_id: Some(task_id), context_id, .. } => {
-                    Some((agent.clone(), Task::new(task_id.clone(), context_id.clone())))
-                }
-                Duty::Relay { .. } | Duty::Function { .. } | Duty::Echo | Duty::Inbox => None,
-            };
-            let Some((agent, known)) = there else {
-                let why = "the gateway was restarted while this task was worked on";
+            if !self.relay_again(number) {
+                let (at, why) = (self.ground.wall(), "the gateway was restarted while this task was worked on");
                 self.served.fail(number, why, at, &mut self.ground.random);
-                continue;
-            };
-            let message = crate::a2a::Message::from_user(String::new(), Vec::new());
-            let (metadata, accepted_output_modes, history_length) = (None, None, None);
-            let request = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
-            let started = self.unattended(&owner, |run| {
-                let target = Target::resolve(run.scope, &agent)?;
-                let (work, ended) = Send::taken_up(run, target, request, number, known);
-                match ended {
-                    None => Ok(Some((Sink::Served(number), Box::new(Work::Send(work))))),
-                    Some(Ok(_)) => Ok(None),
-                    Some(Err(error)) => Err(error),
-                }
-            });
-            self.relaying(number, started);
+            }
         }
         self.tell_watchers();
     }
@@ -310,8 +166,9 @@ impl Gateway {
         let Some(task) = self.served.get(number) else { return };
         let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
         for (at, (push, bodies)) in pushes.iter().zip(waiting).enumerate() {
-            self.learn_push(&owner, &push.config);
+            self.learn_push(&push.config);
             if !bodies.is_empty() {
+                let bodies = gather(bodies.into_iter().map(|body| Some(body).filter(|body| !body.is_empty())));
                 self.begin_delivery(number, at, &owner, push, bodies.into());
             }
         }
@@ -321,16 +178,4 @@ impl Gateway {
 fn status(state: State) -> Event {
     let (task_id, context_id, metadata) = (None, None, None);
     Event::Status(StatusUpdate { task_id, context_id, status: Status::of(state), last: false, metadata })
-}
-
-/// The metadata of a request that is passed on.
-fn with_hops(metadata: Option<&Json>, hops: u64) -> Json {
-    let mut out = Object::new();
-    for (name, value) in metadata.and_then(Json::members).unwrap_or_default().iter() {
-        if name != "narrows_hops" {
-            out.raw(name, value.get());
-        }
-    }
-    out.integer("narrows_hops", hops);
-    out.finish()
 }

@@ -3,11 +3,11 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Gateway;
+use super::{Gateway, refusing};
 use crate::http;
 use crate::incoming::access::{self, Refusal};
 use crate::incoming::mcp as rules;
-use crate::incoming::{Endpoint, NOBODY, Served, Stage, is_http};
+use crate::incoming::{Endpoint, Face, NOBODY, Served, Stage, is_http};
 use crate::io::{Headers, Misuse, Output, RequestId};
 use crate::json::{self, Json};
 use crate::jsonrpc::Id;
@@ -30,7 +30,8 @@ impl Gateway {
         if self.incoming.requests.has(&request) {
             return Err(Misuse::RequestOpen(request));
         }
-        let refused = Served { principal: String::new(), common: Headers::new(), stage: Stage::Refused };
+        let (principal, common, face) = (String::new(), Headers::new(), self.face(target));
+        let refused = Served { principal, common, face, stage: Stage::Refused };
         self.incoming.requests.insert(request, refused);
         if let Err(refusal) = self.admitted(request, method, target, headers) {
             self.refuse(request, refusal);
@@ -97,14 +98,16 @@ impl Gateway {
         Ok(())
     }
 
-    /// Answers a request at once, in plain words.
+    /// Answers a request at once, in the words of what is served at its path.
     pub(super) fn refuse(&mut self, request: RequestId, refusal: Refusal) {
+        let face = self.incoming.requests.get(&request).map_or(Face::Words, |served| served.face);
+        let (media_type, body) = refusing::body(face, &refusal);
         let mut headers = self.common(request);
         headers.extend(refusal.headers);
-        if !refusal.message.is_empty() {
-            headers.push(("Content-Type".to_string(), "text/plain; charset=utf-8".to_string()));
+        if !body.is_empty() {
+            headers.push(("Content-Type".to_string(), media_type.to_string()));
         }
-        self.respond(request, refusal.status, headers, String::from(refusal.message));
+        self.respond(request, refusal.status, headers, body);
     }
 
     /// The header fields that every response to a request carries.

@@ -1,16 +1,24 @@
 //! Those who watch served tasks: the snapshot first, then each change once and in order.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Gateway;
 use super::agent::rpc;
 use super::granting::{message_answer, wrapped};
-use crate::a2a::{Event, View};
+use crate::a2a::{Dialect, Event, View};
 use crate::incoming::{Form, KEEP_ALIVE_MS, Stage, Watching};
 use crate::io::{Output, RequestId};
 use crate::json::Json;
-use crate::served::TaskNumber;
-use crate::served::life;
+use crate::served::{News, TaskNumber, life};
+
+/// An event as it was written for forms and lengths of history.
+type Written = Vec<(Dialect, u64, Json)>;
+
+/// An event of a stream (WHATWG HTML §9.2).
+pub(super) fn event_of(data: &str) -> String {
+    crate::text::joined(&["data: ", data, "\n\n"], "")
+}
 
 impl Gateway {
     /// From now on a request is told about a task: as a stream, or once when there is an answer.
@@ -25,7 +33,7 @@ impl Gateway {
             served.stage = Stage::Watching(watching);
         }
         if stream && begun {
-            self.tell_stream(request, number, &whole, ended);
+            self.tell_stream(request, number, &whole, &mut Written::new(), ended);
         }
     }
 
@@ -38,21 +46,23 @@ impl Gateway {
 
     /// Tells everybody what changed.
     pub(super) fn tell_watchers(&mut self) {
-        while let Some((number, event)) = self.served.news() {
-            self.tell_of(number, &event);
+        while let Some(news) = self.served.news() {
+            self.tell_of(news);
         }
     }
 
-    fn tell_of(&mut self, number: TaskNumber, event: &Event) {
+    fn tell_of(&mut self, news: News) {
+        let (number, event) = (news.number, &news.event);
         let (ends, answers) = match event {
             Event::Status(update) => (life::ends_stream(&update.status.state), life::answers(&update.status.state)),
             Event::Message(_) => (true, true),
             Event::Task(_) | Event::Artifact(_) | Event::Other(_) => (false, false),
         };
         let listeners: Vec<RequestId> = self.served.get(number).map(|task| task.listeners.clone()).unwrap_or_default();
+        let mut written = Written::new();
         for request in listeners {
             match self.watching(request).map(|watching| watching.stream) {
-                Some(true) => self.tell_stream(request, number, event, ends),
+                Some(true) => self.tell_stream(request, number, event, &mut written, ends),
                 Some(false) if answers => self.tell_answer(request, number, event),
                 Some(false) | None => {}
             }
@@ -62,28 +72,35 @@ impl Gateway {
                 self.served.remove(number);
             }
             Event::Status(update) => {
-                self.deliver_pushes(number, event);
-                if update.status.state.is_terminal() {
+                let is_end = update.status.state.is_terminal();
+                self.deliver_pushes(news);
+                if is_end {
                     self.release(number);
                 }
             }
-            Event::Task(_) | Event::Artifact(_) => self.deliver_pushes(number, event),
+            Event::Task(_) | Event::Artifact(_) => self.deliver_pushes(news),
             Event::Other(_) => {}
         }
     }
 
-    /// One event of a stream.
-    fn tell_stream(&mut self, request: RequestId, number: TaskNumber, event: &Event, ends: bool) {
-        let owner = self.served.get(number).map(|task| task.owner.clone()).unwrap_or_default();
+    /// One event of a stream. What is written for one listener serves all others who take that form.
+    fn tell_stream(&mut self, request: RequestId, number: TaskNumber, event: &Event, written: &mut Written, ends: bool) {
         let Some(watching) = self.watching(request) else { return };
-        let form = watching.form.clone();
+        let (form, turns) = (watching.form.clone(), watching.turns);
         if !core::mem::replace(&mut watching.begun, true) {
             self.respond_events(request);
             self.incoming.comment_later(request, self.ground.now);
         }
-        let event = self.clean(&owner, event.write(form.dialect));
-        let data = if form.dialect.is_rest() { event } else { rpc(&form, "result", &event) };
-        let text = crate::text::joined(&["data: ", data.as_str(), "\n\n"], "");
+        let is_known = |(dialect, shown, _): &&(Dialect, u64, Json)| (*dialect, *shown) == (form.dialect, turns);
+        if written.iter().find(is_known).is_none() {
+            let json = match event {
+                Event::Task(task) => wrapped(task.write(form.dialect, View { turns, ..View::WHOLE }), form.dialect),
+                Event::Message(_) | Event::Status(_) | Event::Artifact(_) | Event::Other(_) => event.write(form.dialect),
+            };
+            written.push((form.dialect, turns, json));
+        }
+        let Some((_, _, json)) = written.iter().find(is_known) else { return };
+        let text = if form.dialect.is_rest() { event_of(json.as_str()) } else { event_of(rpc(&form, "result", json).as_str()) };
         self.ground.outputs.push_back(Output::ResponseBody { request, text });
         if ends {
             self.ground.outputs.push_back(Output::ResponseEnd { request });
@@ -95,10 +112,9 @@ impl Gateway {
     /// The one answer to a message: the task as it is now, or the message in its place.
     fn tell_answer(&mut self, request: RequestId, number: TaskNumber, event: &Event) {
         let Some(Watching { form, turns, .. }) = self.watching(request).cloned() else { return };
-        let owner = self.served.get(number).map(|task| task.owner.clone()).unwrap_or_default();
         self.unwatch(request, number);
         let answer = match event {
-            Event::Message(message) => self.clean(&owner, message_answer(message, form.dialect)),
+            Event::Message(message) => message_answer(message, form.dialect),
             Event::Task(_) | Event::Status(_) | Event::Artifact(_) | Event::Other(_) => {
                 let view = View { turns, ..View::WHOLE };
                 wrapped(self.shown(number, form.dialect, view).unwrap_or_else(Json::null), form.dialect)

@@ -40,6 +40,9 @@ impl ServedTasks {
     pub fn record(&self, number: TaskNumber, task: &ServedTask, waiting: impl Fn(&Push) -> Json, credentials: bool) -> Json {
         let mut out = Object::new();
         out.string("kind", "task").integer("number", number.0).string("owner", &task.owner).integer("updated", task.updated.0);
+        if task.active != task.updated {
+            out.integer("active", task.active.0);
+        }
         out.boolean("busy", task.duty.is_busy()).json("task", &task.task().to_json());
         match &task.duty {
             Duty::Echo => out.string("duty", "echo"),
@@ -73,11 +76,16 @@ impl ServedTasks {
                 call: None,
                 task_id: record.optional("task_id"),
                 context_id: record.optional("context_id"),
+                heard: false,
+                ended: false,
+                waiting: Vec::new(),
             },
         };
         let task = record.value("task").and_then(|raw| Task::read(raw, Dialect::JsonRpc10).ok());
         let task = record.found(task.map(Some)).unwrap_or_else(|| Task::new(String::new(), None));
-        let mut restored = ServedTask::restored(record.text("owner"), task, duty, limit, WallTime(record.integer("updated")));
+        let updated = WallTime(record.integer("updated"));
+        let active = record.value("active").map_or(updated, |_| WallTime(record.integer("active")));
+        let mut restored = ServedTask::restored(record.text("owner"), task, duty, limit, (updated, active));
         let mut waiting = Vec::new();
         for raw in record.list("pushes") {
             let entry = record.of(Some(raw));

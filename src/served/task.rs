@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use super::life::{self, Who};
 use crate::a2a::asked::PushConfig;
-use crate::a2a::{Artifact, ArtifactUpdate, Assembly, Event, Message, Part, Role, State, Status, StatusUpdate, Task, TooLarge};
+use crate::a2a::{Artifact, ArtifactUpdate, Assembly, Event, Message, Part, Role, SendRequest, State};
+use crate::a2a::{Status, StatusUpdate, Task, TooLarge};
 use crate::call::CallId;
 use crate::ids::Random;
 use crate::io::{RequestId, WorkId};
@@ -22,8 +23,10 @@ pub struct ServedTask {
     pub begun: bool,
     /// who works on it
     pub duty: Duty,
-    /// when it last changed
+    /// when its state last changed
     pub updated: WallTime,
+    /// when anything last happened to it
+    pub active: WallTime,
     /// the requests that watch it
     pub listeners: Vec<RequestId>,
     /// where its changes are delivered
@@ -66,6 +69,12 @@ pub enum Duty {
         task_id: Option<String>,
         /// the conversation there
         context_id: Option<String>,
+        /// whether the agent has told anything of what was sent last
+        heard: bool,
+        /// whether the agent has ended the task there
+        ended: bool,
+        /// messages for the task there, with the gateways they passed: each goes when the one before it was taken
+        waiting: Vec<(SendRequest, u64)>,
     },
 }
 
@@ -90,6 +99,18 @@ pub enum Refused {
     TooLarge,
 }
 
+/// What a message, a part or a list takes beyond its texts, about.
+const FRAME_BYTES: usize = 192;
+
+/// About how much a message takes.
+#[must_use]
+pub(super) fn weight(message: &Message) -> u64 {
+    let ids = [Some(&message.message_id), message.context_id.as_ref(), message.task_id.as_ref()];
+    let lists = [&message.extensions, &message.reference_task_ids].into_iter().flatten().flatten();
+    let texts: usize = ids.into_iter().flatten().chain(lists).map(|text| text.len() + 24).sum();
+    (message.bytes() + texts + FRAME_BYTES * (message.parts.len() + 1)) as u64
+}
+
 impl ServedTask {
     /// A task that has not begun.
     #[must_use]
@@ -97,21 +118,21 @@ impl ServedTask {
         let mut assembly = Assembly::new(limit);
         task.status.state = State::Submitted;
         task.status.timestamp = Some(Json::string(&at.to_rfc3339()));
-        let bytes = task.bytes() as u64;
+        let bytes = whole_weight(&task);
         // A task without artifacts is below every limit.
         let _ = assembly.apply(Event::Task(task));
         let (listeners, pushes) = (Vec::new(), Vec::new());
-        Self { owner, begun: false, duty, updated: at, listeners, pushes, bytes, assembly }
+        Self { owner, begun: false, duty, updated: at, active: at, listeners, pushes, bytes, assembly }
     }
 
     /// A task of a snapshot.
     #[must_use]
-    pub fn restored(owner: String, task: Task, duty: Duty, limit: u64, updated: WallTime) -> Self {
-        let mut assembly = Assembly::new(limit.max(task.bytes() as u64 * 2));
-        let bytes = task.bytes() as u64;
+    pub fn restored(owner: String, task: Task, duty: Duty, limit: u64, (updated, active): (WallTime, WallTime)) -> Self {
+        let bytes = whole_weight(&task);
+        let mut assembly = Assembly::new(limit.max(bytes * 2));
         let _ = assembly.apply(Event::Task(task));
         let (listeners, pushes) = (Vec::new(), Vec::new());
-        Self { owner, begun: true, duty, updated, listeners, pushes, bytes, assembly }
+        Self { owner, begun: true, duty, updated, active, listeners, pushes, bytes, assembly }
     }
 
     /// The task.
@@ -127,6 +148,12 @@ impl ServedTask {
         &self.task().status.state
     }
 
+    /// Whether nothing more comes of it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.state().is_terminal() && !self.duty.is_busy()
+    }
+
     /// One more message of the caller.
     ///
     /// # Errors
@@ -136,7 +163,8 @@ impl ServedTask {
             return Err(Refused::State);
         }
         let waits = self.state().is_interrupted();
-        self.bytes += message.bytes() as u64;
+        self.bytes += weight(&message);
+        self.active = at;
         let event = if waits { Some(self.status(Who::Message, Status::of(State::Working), at)?) } else { None };
         self.assembly.say(message);
         Ok(event)
@@ -163,8 +191,8 @@ impl ServedTask {
         if let Some(message) = before {
             self.assembly.say(message);
         }
-        self.bytes += status.message.as_ref().map_or(64, |message| message.bytes() as u64 + 64);
-        self.updated = at;
+        self.bytes += status.message.as_ref().map_or(0, weight);
+        (self.updated, self.active) = (at, at);
         let (task_id, context_id) = self.ids();
         let update = StatusUpdate { task_id, context_id, status, last, metadata: None };
         self.take(Event::Status(update))
@@ -174,7 +202,7 @@ impl ServedTask {
     ///
     /// # Errors
     /// A task that ended, artifacts beyond the limit.
-    pub fn artifact(&mut self, mut update: ArtifactUpdate, random: &mut Random) -> Result<Event, Refused> {
+    pub fn artifact(&mut self, mut update: ArtifactUpdate, at: WallTime, random: &mut Random) -> Result<Event, Refused> {
         if self.state().is_terminal() {
             return Err(Refused::State);
         }
@@ -182,7 +210,8 @@ impl ServedTask {
         if update.artifact.artifact_id.is_empty() {
             update.artifact.artifact_id = random.uuid();
         }
-        self.bytes += update.artifact.bytes() as u64 + 64;
+        self.bytes += artifact_weight(&update.artifact);
+        self.active = at;
         self.take(Event::Artifact(update))
     }
 
@@ -244,11 +273,15 @@ impl ServedTask {
         events
     }
 
-    /// The push configuration of that id; the only one where none is given, or where the task's own id is.
+    /// The push configuration of that id. Where none is given, the one that was made without any, else the only one
+    /// (A2A 0.3 §7.6).
     #[must_use]
     pub fn push(&self, id: Option<&str>) -> Option<&Push> {
-        let named = self.pushes.iter().find(|push| Some(push.config.id.as_str()) == id);
-        named.or_else(|| self.pushes.first().filter(|_| id.is_none_or(|id| id == self.task().id)))
+        let named = |id: &str| self.pushes.iter().find(|push| push.config.id == id);
+        match id {
+            Some(id) => named(id),
+            None => named(&self.task().id).or_else(|| self.pushes.first().filter(|_| self.pushes.len() == 1)),
+        }
     }
 
     /// One line about it for people.
@@ -263,4 +296,13 @@ impl ServedTask {
         let history = self.task().history.iter().flatten();
         history.rev().find(|message| message.role == Role::User).map(Message::readable).unwrap_or_default()
     }
+}
+
+fn artifact_weight(artifact: &Artifact) -> u64 {
+    (artifact.bytes() + artifact.artifact_id.len() + FRAME_BYTES * (artifact.parts.len() + 1)) as u64
+}
+
+fn whole_weight(task: &Task) -> u64 {
+    let said = task.history.iter().flatten().chain(&task.status.message);
+    said.map(weight).sum::<u64>() + task.artifacts().iter().map(artifact_weight).sum::<u64>()
 }

@@ -58,7 +58,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let status = Status { message, ..Status::of(state) };
     let update = StatusUpdate { task_id, context_id, status, last: false, metadata };
     let at = run.ground.wall();
-    for event in artifact.into_iter().chain([Event::Status(update)]) {
+    for mut event in artifact.into_iter().chain([Event::Status(update)]) {
+        // What this user's agents are called with is for nobody else.
+        run.scope.secrets.clean(&mut event);
         run.served.report(number, event, at, &mut run.ground.random);
     }
     answered(run, number)

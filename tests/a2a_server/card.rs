@@ -14,7 +14,7 @@ fn its_form_follows_the_version() {
     let pure = card(&mut world, &[V10]);
     assert_eq!(
         (pure.status, pure.header("content-type"), pure.header("vary")),
-        (200, Some("application/json"), Some("A2A-Version"))
+        (200, Some("application/json"), Some("A2A-Version, X-Forwarded-Proto"))
     );
     let value_of = value(&pure.body);
     assert_eq!((text(&value_of, "name"), text(&value_of, "description")), ("gw".into(), "d".into()));
@@ -37,10 +37,46 @@ fn its_form_follows_the_version() {
     assert_eq!(text(&hybrid, "additionalInterfaces.0.url"), format!("{base}/rest"));
     assert_eq!(at(&hybrid, "supportedInterfaces").as_array().unwrap().len(), 4);
     assert_eq!(get(&mut world, "/.well-known/agent.json").body, card(&mut world, &[]).body);
-    assert_eq!(card(&mut world, &[("A2A-Version", "7.0")]).status, 400);
-    let mut world = World::new(r#"{"a2a":{"versions":["1.0"]}}"#);
-    let only = card(&mut world, &[]);
-    assert_eq!((value(&only.body).get("url"), only.header("vary")), (None, None));
+    assert_eq!(card(&mut world, &[("A2A-Version", "7.0")]).body, card(&mut world, &[]).body);
+}
+
+#[test]
+fn it_is_served_whatever_version_is_asked_for() {
+    let versions = |body: &str| {
+        let card = value(body);
+        let interfaces = at(&card, "supportedInterfaces").as_array().unwrap().clone();
+        let versions: Vec<_> = interfaces.iter().map(|one| text(one, "protocolVersion")).collect();
+        (card.get("url").is_some(), versions)
+    };
+    for (spoken, wanted) in [("1.0", (false, "1.0")), ("0.3", (true, "0.3"))] {
+        let mut world = World::new(&format!(r#"{{"a2a":{{"versions":["{spoken}"],"url":"https://gw.test"}}}}"#));
+        for asked in ["", "1.0", "0.3", "7.0", "x"] {
+            let only = card(&mut world, &[("A2A-Version", asked)]);
+            assert_eq!((only.status, only.header("vary")), (200, None), "{spoken} {asked}");
+            assert_eq!(versions(&only.body), (wanted.0, vec![wanted.1.into(); 2]), "{spoken} {asked}");
+        }
+        // What Narrows itself would call there.
+        let read = narrows::a2a::Card::read(&card(&mut world, &[V10]).body, 64).unwrap();
+        assert!(
+            !read.offers.is_empty()
+                && read.offers.iter().all(|offer| offer.version.as_deref().is_none_or(|version| version.starts_with(spoken))),
+            "{spoken}"
+        );
+    }
+}
+
+#[test]
+fn a_skill_has_tags_and_the_responder_without_one_is_a_skill_too() {
+    let skills = |config: &str| {
+        let mut world = World::new(config);
+        let card = value(&card(&mut world, &[]).body);
+        let skills = at(&card, "skills").as_array().unwrap().clone();
+        skills.iter().map(|skill| format!("{} {}", text(skill, "id"), text(skill, "tags.0"))).collect::<Vec<_>>()
+    };
+    let all = r#"{"a2a":{"responder":"inbox","skills":[{"id":"e","name":"E","responder":"echo"}]}}"#;
+    assert_eq!(skills(all), ["e e", "inbox inbox"]);
+    assert_eq!(skills(&all.replace(r#","responder":"echo""#, "")), ["e e"]);
+    assert_eq!(skills(&all.replace(r#""responder":"echo""#, r#""responder":"inbox","tags":["t"]"#)), ["e t"]);
 }
 
 #[test]

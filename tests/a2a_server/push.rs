@@ -1,6 +1,6 @@
 //! Changes of tasks delivered to webhooks: in order, with credentials, until they are taken.
 
-use narrows::io::{Cause, ExchangeId, Input, Request};
+use narrows::io::{Cause, ExchangeId, Input, Reason, Request};
 
 use super::caller::{at, begin, chunk, code, get, post, result, state, text, value};
 use super::world::World;
@@ -91,7 +91,8 @@ fn changes_are_delivered_one_after_the_other() {
         taken(&mut world, exchange, 202);
     }
     assert_eq!(kinds, ["statusUpdate WORKING", "artifactUpdate", "statusUpdate COMPLETED"]);
-    assert!(world.gateway.poll_timeout().is_none(), "nothing is left to do");
+    let left = world.gateway.poll_timeout().map(|deadline| deadline.reason);
+    assert_eq!(left, Some(Reason::TaskExpiry), "nothing is left to deliver");
 }
 
 #[test]
@@ -124,22 +125,171 @@ fn what_is_not_taken_is_tried_again_with_growing_waits() {
 }
 
 #[test]
-fn a_dead_receiver_is_given_up() {
+fn changes_wait_for_their_receiver_as_long_as_their_task_is_kept() {
     let mut world = world();
     let (work, id) = begin(&mut world, "x");
     result(&mut world, "CreateTaskPushNotificationConfig", &format!(r#"{{"taskId":"{id}",{CONFIG}}}"#));
     state(&mut world, work, "WORKING");
-    let mut tries = 0;
-    while let Some((exchange, _)) = world.fetches.pop() {
-        tries += 1;
-        taken(&mut world, exchange, 503);
-        if let Some(deadline) = world.gateway.poll_timeout() {
-            world.pass(deadline.at.as_ms() - world.now);
-        }
-    }
-    assert_eq!(tries, 9);
     state(&mut world, work, "COMPLETED");
-    assert_eq!(kind(&delivery(&mut world).1), "statusUpdate COMPLETED", "a later change is a new attempt");
+    let (mut waits, mut tries) = (Vec::new(), 0);
+    // Down for ten hours.
+    while world.now < 10 * 3_600_000 {
+        let (exchange, request) = delivery(&mut world);
+        assert_eq!(kind(&request), "statusUpdate WORKING");
+        taken(&mut world, exchange, 503);
+        let deadline = world.gateway.poll_timeout().unwrap();
+        waits.push(deadline.at.as_ms() - world.now);
+        world.pass(deadline.at.as_ms() - world.now);
+        tries += 1;
+    }
+    assert!(waits.is_sorted() && waits[0] == 1000 && *waits.last().unwrap() == 900_000, "{waits:?}");
+    assert!(tries < 60, "{tries}");
+    let mut kinds = Vec::new();
+    while let Some((exchange, request)) = world.fetches.pop() {
+        kinds.push(kind(&request));
+        taken(&mut world, exchange, 200);
+    }
+    assert_eq!(kinds, ["statusUpdate WORKING", "statusUpdate COMPLETED"]);
+}
+
+#[test]
+fn what_was_not_delivered_is_forgotten_with_its_task() {
+    let mut world = world();
+    let (work, id) = begin(&mut world, "x");
+    result(&mut world, "CreateTaskPushNotificationConfig", &format!(r#"{{"taskId":"{id}",{CONFIG}}}"#));
+    state(&mut world, work, "COMPLETED");
+    let mut tries = 0;
+    while let Some(deadline) = world.gateway.poll_timeout() {
+        if let Some((exchange, _)) = world.fetches.pop() {
+            taken(&mut world, exchange, 503);
+            tries += 1;
+        } else {
+            world.pass(deadline.at.as_ms().saturating_sub(world.now));
+        }
+        assert!(tries < 200);
+    }
+    assert!(tries > 90 && world.now < 25 * 3_600_000, "{tries} until {}", world.now);
+}
+
+#[test]
+fn nothing_is_lost_by_size() {
+    let large = "y".repeat(9 << 20);
+    for old in [false, true] {
+        let mut world = world();
+        world.checks = false;
+        let (work, id) = begin(&mut world, "x");
+        if old {
+            let config = format!(r#"{{"taskId":"{id}","pushNotificationConfig":{{"url":"https://hook.test/"}}}}"#);
+            result(&mut world, "tasks/pushNotificationConfig/set", &config);
+        } else {
+            result(&mut world, "CreateTaskPushNotificationConfig", &format!(r#"{{"taskId":"{id}",{CONFIG}}}"#));
+        }
+        state(&mut world, work, "WORKING");
+        chunk(&mut world, work, &large, false);
+        state(&mut world, work, "COMPLETED");
+        let (first, _) = delivery(&mut world);
+        taken(&mut world, first, 200);
+        // What stands for all of them is said again as it was.
+        let (second, told) = delivery(&mut world);
+        taken(&mut world, second, 500);
+        world.pass(1000);
+        let (third, again) = delivery(&mut world);
+        assert!(again.body == told.body);
+        taken(&mut world, third, 200);
+        assert!(world.fetches.is_empty());
+        let whole = value(&again.body.unwrap());
+        let task = if old { whole } else { whole["task"].clone() };
+        assert!(text(&task, "status.state").to_lowercase().contains("completed"), "old: {old}");
+        assert_eq!(text(&task, "artifacts.0.parts.0.text").len(), 9 << 20, "old: {old}");
+    }
+}
+
+#[test]
+fn a_receiver_of_0_3_gets_the_task_as_it_was_at_each_change() {
+    let mut world = World::new(r#"{"a2a":{"responder":"echo"}}"#);
+    let params = r#"{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]},"configuration":{"blocking":false,"pushNotificationConfig":{"url":"https://hook.test/"}}}"#;
+    result(&mut world, "message/send", params);
+    let mut told = Vec::new();
+    while let Some((exchange, request)) = world.fetches.pop() {
+        let body = value(request.body.as_ref().unwrap());
+        told.push((text(&body, "status.state"), at(&body, "artifacts").as_array().map_or(0, Vec::len)));
+        taken(&mut world, exchange, 200);
+    }
+    let told: Vec<_> = told.iter().map(|(state, artifacts)| (state.as_str(), *artifacts)).collect();
+    assert_eq!(told, [("submitted", 0), ("working", 0), ("working", 1), ("completed", 1)]);
+}
+
+#[test]
+fn what_a_caller_chose_for_itself_redacts_nothing() {
+    let mut world = world();
+    world.gateway.set_trace(true);
+    let (_, other) = begin(&mut world, "another");
+    let (work, id) = begin(&mut world, "x");
+    for token in ["TASK_STATE_SUBMITTED", other.as_str(), "messageId-messageId", "another"] {
+        let params = format!(r#"{{"taskId":"{id}","url":"https://hook.test/","token":"{token}"}}"#);
+        result(&mut world, "CreateTaskPushNotificationConfig", &params);
+    }
+    let read = result(&mut world, "GetTask", &format!(r#"{{"id":"{other}"}}"#));
+    assert_eq!((text(&read, "id"), text(&read, "status.state")), (other, "TASK_STATE_SUBMITTED".into()));
+    assert_eq!(text(&read, "history.0.parts.0.text"), "another");
+    state(&mut world, work, "WORKING");
+    assert_eq!(header(&delivery(&mut world).1, "X-A2A-Notification-Token"), "another");
+    let trace: String = std::iter::from_fn(|| world.gateway.poll_trace()).collect();
+    assert!(!trace.contains("messageId-messageId"), "but no trace tells it");
+}
+
+#[test]
+fn a_configuration_is_named_exactly() {
+    let mut world = world();
+    let (work, id) = begin(&mut world, "x");
+    let create = |number: usize| format!(r#"{{"taskId":"{id}","id":"c{number}","url":"https://hook.test/{number}"}}"#);
+    for number in 0..16 {
+        result(&mut world, "CreateTaskPushNotificationConfig", &create(number));
+    }
+    let count = |world: &mut World| {
+        let list = result(world, "ListTaskPushNotificationConfigs", &format!(r#"{{"taskId":"{id}"}}"#));
+        at(&list, "configs").as_array().unwrap().len()
+    };
+    for method in ["GetTaskPushNotificationConfig", "DeleteTaskPushNotificationConfig"] {
+        assert_eq!(code(&mut world, method, &format!(r#"{{"taskId":"{id}"}}"#)), -32602, "{method}");
+    }
+    let old = format!(r#"{{"id":"{id}"}}"#);
+    assert_eq!(code(&mut world, "tasks/pushNotificationConfig/delete", &old), -32602);
+    assert_eq!(code(&mut world, "tasks/pushNotificationConfig/get", &old), -32001, "which of them is not said");
+    let request = world.send("DELETE", &format!("/a2a/rest/tasks/{id}/pushNotificationConfigs/{id}"), &[], "");
+    assert_eq!((world.done(request).status, count(&mut world)), (204, 16));
+    // One too many is refused, a known one replaced.
+    assert_eq!(code(&mut world, "CreateTaskPushNotificationConfig", &create(16)), -32000);
+    let send = format!(
+        r#"{{"message":{},"configuration":{{"taskPushNotificationConfig":{{"url":"https://hook.test/"}}}}}}"#,
+        super::caller::reply(&id, "more")
+    );
+    let works = world.works.len();
+    assert_eq!((code(&mut world, "SendMessage", &send), world.works.len()), (-32000, works));
+    result(&mut world, "CreateTaskPushNotificationConfig", &create(3).replace("hook.test/3", "hook.test/new"));
+    assert_eq!(count(&mut world), 16);
+    for number in 1..16 {
+        let one = format!(r#"{{"taskId":"{id}","id":"c{number}"}}"#);
+        result(&mut world, "DeleteTaskPushNotificationConfig", &one);
+    }
+    assert_eq!(text(&result(&mut world, "tasks/pushNotificationConfig/get", &old), "pushNotificationConfig.id"), "c0");
+    // What waits for a place goes to the one that takes its place.
+    state(&mut world, work, "WORKING");
+    state(&mut world, work, "COMPLETED");
+    let (first, _) = delivery(&mut world);
+    result(&mut world, "CreateTaskPushNotificationConfig", &create(0).replace("hook.test/0", "hook.test/moved"));
+    assert_eq!(world.aborts, [first]);
+    let mut kinds = Vec::new();
+    while let Some((exchange, request)) = world.fetches.pop() {
+        assert_eq!(request.url, "https://hook.test/moved");
+        kinds.push(kind(&request));
+        taken(&mut world, exchange, 200);
+    }
+    assert_eq!(kinds, ["statusUpdate WORKING", "statusUpdate COMPLETED"]);
+    let long = format!(r#"{{"taskId":"{id}","url":"https://hook.test/","token":"{}"}}"#, "t".repeat(9000));
+    for wrong in [&long, &create(0).replace(r#""url""#, r#""authentication":{"scheme":"Bad Scheme"},"url""#)] {
+        assert_eq!(code(&mut world, "CreateTaskPushNotificationConfig", wrong), -32602);
+    }
 }
 
 #[test]

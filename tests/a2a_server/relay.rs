@@ -3,7 +3,7 @@
 use narrows::io::{Cause, ExchangeId, Input, Request};
 use serde_json::Value;
 
-use super::caller::{answer_of, at, call, ended, events, kinds, message, reply, result, send_params, text, value};
+use super::caller::{answer_of, at, call, code, ended, events, kinds, message, reply, result, send_params, text, value};
 use super::world::World;
 
 const CONFIG: &str = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
@@ -231,10 +231,139 @@ fn hops_are_counted_and_bounded() {
     call(&mut world, "SendMessage", &send(8));
     let up = asked(&mut world);
     assert_eq!(up.request["params"]["metadata"].to_string(), r#"{"k":100.0,"narrows_hops":9}"#);
-    let rejected = result(&mut world, "SendMessage", &send(9));
-    assert_eq!(text(&rejected, "task.status.state"), "TASK_STATE_REJECTED");
+    for hops in ["9", "\"9\"", "\" 12 \"", "1e30", "99999999999999999999"] {
+        let send = format!(r#"{{"message":{},"metadata":{{"narrows_hops":{hops}}}}}"#, message("x"));
+        let rejected = result(&mut world, "SendMessage", &send);
+        assert_eq!(text(&rejected, "task.status.state"), "TASK_STATE_REJECTED", "{hops}");
+    }
+    let inner = send(0).replace(r#""messageId""#, r#""metadata":{"narrows_hops":9},"messageId""#);
+    assert_eq!(text(&result(&mut world, "SendMessage", &inner), "task.status.state"), "TASK_STATE_REJECTED");
     give_cards(&mut world);
     assert!(world.fetches.is_empty(), "it goes no further");
+    for hops in ["0", "-9", "\"x\"", "{}"] {
+        call(&mut world, "SendMessage", &format!(r#"{{"message":{},"metadata":{{"narrows_hops":{hops}}}}}"#, message("x")));
+        assert_eq!(at(&asked(&mut world).request, "params.metadata.narrows_hops").as_u64(), Some(1), "{hops}");
+    }
+}
+
+#[test]
+fn a_follow_up_that_passed_too_many_gateways_leaves_its_task_alone() {
+    let mut world = world();
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
+    let up = asked(&mut world);
+    up.begin(&mut world);
+    let id = text(&events(&world, stream)[0], "task.id");
+    let more = format!(r#"{{"message":{},"metadata":{{"narrows_hops":9}}}}"#, reply(&id, "more"));
+    assert_eq!(code(&mut world, "SendMessage", &more), -32004);
+    assert!(!ended(&world, stream) && world.aborts.is_empty());
+    up.state(&mut world, "COMPLETED", "done");
+    up.end(&mut world);
+    assert_eq!(kinds(&world, stream).last().unwrap(), "statusUpdate completed");
+}
+
+#[test]
+fn a_task_that_is_canceled_before_it_has_a_name_is_canceled_when_it_has_one() {
+    let mut world = world();
+    let stream = call(&mut world, "SendMessage", &immediate("x"));
+    let id = text(&answer_of(&world, stream), "result.task.id");
+    let up = asked(&mut world);
+    let cancel = format!(r#"{{"id":"{id}"}}"#);
+    assert_eq!(text(&result(&mut world, "CancelTask", &cancel), "status.state"), "TASK_STATE_CANCELED");
+    assert!(world.aborts.is_empty() && world.fetches.is_empty(), "nobody could tell the agent which task");
+    up.begin(&mut world);
+    assert_eq!(world.aborts, [up.exchange]);
+    let told = asked(&mut world);
+    assert_eq!((told.method(), text(&told.request, "params.id")), ("CancelTask".into(), "up-1".into()));
+    told.answer(&mut world, r#"{"id":"up-1","status":{"state":"TASK_STATE_CANCELED"}}"#);
+    assert!(world.fetches.is_empty(), "once");
+    assert_eq!(text(&result(&mut world, "GetTask", &cancel), "status.state"), "TASK_STATE_CANCELED");
+}
+
+#[test]
+fn a_task_that_never_gets_a_name_is_not_awaited_for_ever() {
+    let mut world = world();
+    let sent = call(&mut world, "SendMessage", &immediate("x"));
+    let id = text(&answer_of(&world, sent), "result.task.id");
+    let up = asked(&mut world);
+    result(&mut world, "CancelTask", &format!(r#"{{"id":"{id}"}}"#));
+    world.pass(300_000);
+    assert_eq!(world.aborts, [up.exchange]);
+    assert!(world.fetches.is_empty());
+    // What was not sent yet is not sent at all.
+    let mut world = self::world();
+    let sent = call(&mut world, "SendMessage", &immediate("x"));
+    let id = text(&answer_of(&world, sent), "result.task.id");
+    let card = world.fetches.len();
+    result(&mut world, "CancelTask", &format!(r#"{{"id":"{id}"}}"#));
+    assert!(card > 0);
+    give_cards(&mut world);
+    assert!(world.fetches.is_empty(), "{:?}", world.fetches);
+}
+
+#[test]
+fn an_agent_that_ended_its_task_is_told_of_no_end() {
+    for answer in [
+        r#"{"task":{"id":"up-1","status":{"state":"TASK_STATE_COMPLETED"}}}"#,
+        r#"{"message":{"messageId":"u","role":"ROLE_AGENT","parts":[{"text":"no task"}]}}"#,
+    ] {
+        let mut world = world();
+        let sent = call(&mut world, "SendMessage", &immediate("x"));
+        let id = text(&answer_of(&world, sent), "result.task.id");
+        let up = asked(&mut world);
+        result(&mut world, "CancelTask", &format!(r#"{{"id":"{id}"}}"#));
+        up.answer(&mut world, answer);
+        assert!(world.fetches.is_empty(), "{answer}");
+    }
+    // One that waits for more is.
+    let mut world = world();
+    let sent = call(&mut world, "SendMessage", &immediate("x"));
+    let id = text(&answer_of(&world, sent), "result.task.id");
+    let up = asked(&mut world);
+    result(&mut world, "CancelTask", &format!(r#"{{"id":"{id}"}}"#));
+    up.answer(&mut world, r#"{"task":{"id":"up-1","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#);
+    assert_eq!(asked(&mut world).method(), "CancelTask");
+    assert!(world.fetches.is_empty(), "once");
+}
+
+#[test]
+fn a_task_that_ends_here_for_any_reason_is_canceled_there() {
+    let config = CONFIG.replacen('{', r#"{"limits":{"artifact_bytes":1000},"#, 1);
+    let mut world = World::new(&config);
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
+    let up = asked(&mut world);
+    up.begin(&mut world);
+    up.event(&mut world, &CHUNK.replace("soup", &"y".repeat(2000)));
+    assert_eq!(kinds(&world, stream).last().unwrap(), "statusUpdate failed");
+    assert_eq!(asked(&mut world).method(), "CancelTask");
+}
+
+#[test]
+fn messages_for_a_task_without_a_name_wait_until_it_has_one() {
+    let mut world = world();
+    let sent = call(&mut world, "SendMessage", &immediate("one"));
+    let id = text(&answer_of(&world, sent), "result.task.id");
+    let first = asked(&mut world);
+    for words in ["two", "three"] {
+        result(&mut world, "SendMessage", &immediately(&reply(&id, words)));
+    }
+    assert!(world.aborts.is_empty() && world.fetches.is_empty(), "the agent has one message and one task");
+    first.begin(&mut world);
+    for words in ["two", "three"] {
+        let next = asked(&mut world);
+        let message = &next.request["params"]["message"];
+        assert_eq!((text(message, "parts.0.text"), text(message, "taskId")), (words.into(), "up-1".into()));
+        assert!(world.fetches.is_empty(), "one after the other");
+        next.begin(&mut world);
+    }
+    assert_eq!(text(&result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#)), "status.state"), "TASK_STATE_WORKING");
+}
+
+fn immediately(message: &str) -> String {
+    format!(r#"{{"message":{message},"configuration":{{"returnImmediately":true}}}}"#)
+}
+
+fn immediate(words: &str) -> String {
+    immediately(&message(words))
 }
 
 #[test]

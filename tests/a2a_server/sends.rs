@@ -109,6 +109,11 @@ fn history_and_artifacts_are_shown_as_asked_for() {
     }
     let params = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]},"configuration":{"historyLength":0}}"#;
     assert!(result(&mut world, "SendMessage", params)["task"].get("history").is_none());
+    let request = call(&mut world, "SendStreamingMessage", params);
+    assert!(events(&world, request)[0]["task"].get("history").is_none(), "in a stream too");
+    let one = params.replace(r#""historyLength":0"#, r#""historyLength":1"#);
+    let request = call(&mut world, "SendStreamingMessage", &one);
+    assert_eq!(at(&events(&world, request)[0], "task.history").as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -128,6 +133,7 @@ fn tasks_are_listed_in_pages_newest_first() {
         assert!(tasks.iter().all(|task| task.get("artifacts").is_none()), "artifacts are not asked for");
         seen.extend(tasks.iter().map(|task| text(task, "id")));
         token = text(&page, "nextPageToken");
+        assert!(token.is_empty() || token.contains(seen.last().unwrap()), "it tells of no tasks but the caller's: {token}");
         if token.is_empty() {
             break;
         }
@@ -151,8 +157,15 @@ fn tasks_are_listed_in_pages_newest_first() {
 fn unknown_tasks_are_not_found_and_ended_ones_stay() {
     let mut world = echo();
     let id = text(&result(&mut world, "SendMessage", &send_params("hi")), "task.id");
-    for method in ["GetTask", "CancelTask", "SubscribeToTask", "tasks/get", "tasks/cancel", "tasks/resubscribe"] {
+    for method in ["GetTask", "CancelTask", "SubscribeToTask", "tasks/get", "tasks/cancel"] {
         assert_eq!(code(&mut world, method, r#"{"id":"nope"}"#), -32001, "{method}");
+    }
+    for (params, code) in [(r#"{"id":"nope"}"#, -32001), ("{}", -32602)] {
+        let request = call(&mut world, "tasks/resubscribe", params);
+        let response = world.done(request);
+        assert!(response.is_stream(), "a client of 0.3 reads nothing else: {response:?}");
+        let event = value(response.body.strip_prefix("data: ").unwrap().trim_end());
+        assert_eq!((at(&event, "id").as_u64(), at(&event, "error.code").as_i64()), (Some(7), Some(code)));
     }
     assert_eq!(code(&mut world, "CancelTask", &format!(r#"{{"id":"{id}"}}"#)), -32002);
     assert_eq!(code(&mut world, "SubscribeToTask", &format!(r#"{{"id":"{id}"}}"#)), -32004);

@@ -1,10 +1,13 @@
 //! Sends whose events go to a served task instead of to a caller of tools.
 
-use super::{Keeping, Patience, Send};
+use super::{Keeping, Patience, Send, State as Step};
 use crate::a2a::{Event, SendRequest, State, Task};
 use crate::call::target::Target;
-use crate::call::{Ended, Run};
+use crate::call::{CallId, Ended, Run};
 use crate::served::TaskNumber;
+
+/// How long an agent may take to name the task of a message whose caller does not want it any more.
+const NAMING_MS: u64 = 300_000;
 
 impl Send {
     /// Takes a task up that an earlier process began.
@@ -23,6 +26,17 @@ impl Send {
         (work, ended)
     }
 
+    /// Whether the agent may have got the message.
+    #[must_use]
+    pub fn is_sent(&self) -> bool {
+        self.state != Step::Finding
+    }
+
+    /// Ends the send soon: all that is still wanted is the name of the task, to cancel it.
+    pub fn hasten(&mut self, run: &Run<'_>) {
+        self.deadline = Some(run.ground.now.plus_ms(NAMING_MS));
+    }
+
     /// Whether the caller has to do something. A relayed task that waits for a login may go on by itself (A2A 1.0
     /// §7.6.1), and its caller watches it.
     pub(super) fn waits_at(&self, state: &State) -> bool {
@@ -30,14 +44,14 @@ impl Send {
     }
 
     /// What a served task is told of an event. The end is told once everything that belongs to it has come.
-    pub(super) fn relayed(&self, event: &Event) -> Option<(TaskNumber, Event)> {
-        let Keeping::Served(number) = self.keeping else { return None };
+    pub(super) fn relayed(&self, run: &Run<'_>, event: &Event) -> Option<(TaskNumber, CallId, Event)> {
+        let (Keeping::Served(number), call) = (self.keeping, run.caller.call) else { return None };
         match event {
             Event::Status(update) if update.status.state.is_terminal() => None,
             Event::Task(task) if task.status.state.is_terminal() => None,
             // A task opens a stream as it stood before the message that continues it.
             Event::Task(task) if self.is_continued(task) && task.status.state.is_interrupted() => None,
-            Event::Status(_) | Event::Task(_) | Event::Message(_) | Event::Artifact(_) => Some((number, event.clone())),
+            Event::Status(_) | Event::Task(_) | Event::Message(_) | Event::Artifact(_) => Some((number, call, event.clone())),
             Event::Other(_) => None,
         }
     }
@@ -50,7 +64,7 @@ impl Send {
     /// Tells a served task all that is known at the end.
     pub(super) fn relay_whole(&self, run: &mut Run<'_>) {
         if let (Keeping::Served(number), Some(task)) = (self.keeping, self.assembly.task()) {
-            run.ground.relayed.push_back((number, Event::Task(task.clone())));
+            run.ground.relayed.push_back((number, run.caller.call, Event::Task(task.clone())));
         }
     }
 }

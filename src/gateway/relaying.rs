@@ -1,0 +1,244 @@
+//! Served tasks whose work another agent does: messages passed on, what comes back, and the end on either side.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Gateway;
+use crate::a2a::{Event, SendRequest, Task};
+use crate::call::dispatch::Sink;
+use crate::call::send::{Keeping, Patience, Send};
+use crate::call::target::Target;
+use crate::call::task::{TaskCall, Wish};
+use crate::call::{CallId, Work};
+use crate::incoming::scope_of;
+use crate::json::{Json, Object};
+use crate::mcp::outcome::ToolError;
+use crate::mcp::tool::Started;
+use crate::served::{Duty, ServedTask, ServedTasks, TaskNumber};
+use crate::tools::take_token;
+
+/// The task and the conversation at an agent.
+type There = (Option<String>, Option<String>);
+
+impl Gateway {
+    /// Passes a message on, as soon as the agent has taken the one before: until it says so, its task has no name here, and
+    /// an exchange that is given up may take its message with it.
+    pub(super) fn pass_on(&mut self, number: TaskNumber, send: SendRequest, hops: u64) {
+        let Some(task) = self.served.get_mut(number) else { return };
+        let Duty::Relay { agent, call, task_id, context_id, heard, waiting, .. } = &mut task.duty else { return };
+        if call.is_some() && !*heard {
+            waiting.push((send, hops));
+            return;
+        }
+        *heard = false;
+        let (agent, call, there) = (agent.clone(), call.take(), (task_id.clone(), context_id.clone()));
+        // The new stream tells what the old one would have told.
+        if let Some(call) = call {
+            self.stop(call, false);
+        }
+        self.relay(number, &agent, there, send, hops);
+    }
+
+    fn relay(&mut self, number: TaskNumber, agent: &str, (task_id, context_id): There, send: SendRequest, hops: u64) {
+        let Some(owner) = self.served.get(number).map(|task| task.owner.clone()) else { return };
+        let mut request = send;
+        let known = |tasks: &ServedTasks, id: &str| {
+            let task = tasks.find(&owner, id).ok().and_then(|number| tasks.get(number))?;
+            match &task.duty {
+                Duty::Relay { task_id, .. } => task_id.clone(),
+                Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
+            }
+        };
+        let context = context_id.or_else(|| self.context_there(&owner, agent, request.message.context_id.as_deref()));
+        request.message.context_id = context.or(request.message.context_id);
+        request.message.task_id = task_id;
+        for id in request.message.reference_task_ids.iter_mut().flatten() {
+            if let Some(there) = known(&self.served, id) {
+                *id = there;
+            }
+        }
+        request.metadata = Some(with_hops(request.metadata.as_ref(), hops + 1));
+        request.return_immediately = false;
+        let started = self.unattended(&owner, |run| {
+            let target = Target::resolve(run.scope, agent)?;
+            target.check(run)?;
+            take_token(run, &target)?;
+            let sink = Sink::Served(number);
+            let (work, ended) = Send::begun(run, target, request, Patience::Unlimited, Keeping::Served(number));
+            match ended {
+                None => Ok(Some((sink, Box::new(Work::Send(work))))),
+                Some(Ok(_)) => Ok(None),
+                Some(Err(error)) => Err(error),
+            }
+        });
+        self.relaying(number, started);
+    }
+
+    /// Notes which call a relayed task hangs on, or that it could not be passed on.
+    fn relaying(&mut self, number: TaskNumber, started: Result<Option<CallId>, ToolError>) {
+        match started {
+            Ok(running) => {
+                if let Some(Duty::Relay { call, .. }) = self.served.get_mut(number).map(|task| &mut task.duty) {
+                    *call = running;
+                }
+            }
+            Err(error) => self.fail_relayed(number, &error),
+        }
+        self.take_relayed();
+    }
+
+    /// The words of an error may quote the agent.
+    fn fail_relayed(&mut self, number: TaskNumber, error: &ToolError) {
+        let Some(owner) = self.served.get(number).map(|task| task.owner.clone()) else { return };
+        let why = error.message.clone();
+        let why = match self.scopes.get(scope_of(&owner, None).as_str()) {
+            Some(scope) => scope.secrets.redact(why),
+            None => why,
+        };
+        let at = self.ground.wall();
+        self.served.fail(number, &why, at, &mut self.ground.random);
+    }
+
+    /// The conversation at an agent that a conversation here is; `None` where there is none.
+    fn context_there(&self, owner: &str, agent: &str, context_id: Option<&str>) -> Option<String> {
+        let context_id = context_id?;
+        let there = |task: &ServedTask| match &task.duty {
+            Duty::Relay { agent: other, context_id, .. } if other == agent => context_id.clone(),
+            Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
+        };
+        let same = self.served.of(owner).filter(|(_, task)| task.task().context_id.as_deref() == Some(context_id));
+        same.filter_map(|(_, task)| there(task)).last()
+    }
+
+    /// What agents said about relayed tasks. It is clean of the secrets that they were called with before anybody is told.
+    pub(super) fn take_relayed(&mut self) {
+        while let Some((number, from, mut event)) = self.ground.relayed.pop_front() {
+            let (task, context, is_end) = match &event {
+                Event::Task(task) => {
+                    let id = Some(task.id.clone()).filter(|id| !id.is_empty());
+                    (id, task.context_id.clone(), task.status.state.is_terminal())
+                }
+                Event::Status(update) => (update.task_id.clone(), update.context_id.clone(), update.status.state.is_terminal()),
+                Event::Artifact(update) => (update.task_id.clone(), update.context_id.clone(), false),
+                Event::Message(_) => (None, None, true),
+                Event::Other(_) => (None, None, false),
+            };
+            let Some(known) = self.served.get_mut(number) else { continue };
+            if let Duty::Relay { task_id, context_id, call, heard, ended, .. } = &mut known.duty {
+                *task_id = task_id.take().or(task);
+                *context_id = context_id.take().or(context);
+                *heard |= *call == Some(from) && task_id.is_some();
+                *ended |= is_end;
+            }
+            if let Some(scope) = self.scopes.get(scope_of(&known.owner, None).as_str()) {
+                scope.secrets.clean(&mut event);
+            }
+            let at = self.ground.wall();
+            self.served.report(number, event, at, &mut self.ground.random);
+            self.go_on(number, from);
+        }
+    }
+
+    /// Does what waited until the agent named its task: the next message, or the end.
+    fn go_on(&mut self, number: TaskNumber, from: CallId) {
+        let Some(task) = self.served.get_mut(number) else { return };
+        let is_over = task.state().is_terminal();
+        let Duty::Relay { call, heard: true, ended: false, waiting, .. } = &mut task.duty else { return };
+        if *call != Some(from) {
+            return;
+        }
+        if is_over {
+            return self.release_relayed(number);
+        }
+        if !waiting.is_empty() {
+            let (send, hops) = waiting.remove(0);
+            self.pass_on(number, send, hops);
+        }
+    }
+
+    /// A task that ended here is not wanted there any more. One that has no name yet is awaited until it has: without it
+    /// the agent could not be told.
+    pub(super) fn release_relayed(&mut self, number: TaskNumber) {
+        let Some(task) = self.served.get_mut(number) else { return };
+        let owner = task.owner.clone();
+        let Duty::Relay { agent, call, task_id, ended, waiting, .. } = &mut task.duty else { return };
+        waiting.clear();
+        let running = call.and_then(|call| self.calls.get(&call)).map(|call| call.work.as_ref());
+        let is_sent = matches!(running, Some(Work::Send(send)) if send.is_sent());
+        if let Some(call) = call.filter(|_| is_sent && task_id.is_none() && !*ended) {
+            return self.work(call, |work, run| {
+                if let Work::Send(send) = work {
+                    send.hasten(run);
+                }
+                None
+            });
+        }
+        let (agent, call, task_id) = (agent.clone(), call.take(), task_id.clone().filter(|_| !*ended));
+        *ended = true;
+        if let Some(call) = call {
+            self.stop(call, false);
+        }
+        if let Some(task_id) = task_id {
+            self.cancel_there(&owner, &agent, task_id);
+        }
+    }
+
+    /// Has a relayed task canceled by its agent; nobody waits for that.
+    fn cancel_there(&mut self, owner: &str, agent: &str, task_id: String) {
+        // An agent that is gone runs nothing to be canceled.
+        let _ = self.unattended(owner, |run| {
+            let target = Target::resolve(run.scope, agent)?;
+            match TaskCall::start(run, target, task_id, Wish::Cancel)? {
+                Started::Running(work) => Ok(Some((Sink::Nobody, work))),
+                Started::Done(_) | Started::Asks(_) => Ok(None),
+            }
+        });
+    }
+
+    /// A relayed send ended: its task has, or waits, or could not be passed on.
+    pub(super) fn relay_ended(&mut self, number: TaskNumber, ended: CallId, error: Option<ToolError>) {
+        self.take_relayed();
+        let Some(task) = self.served.get_mut(number) else { return };
+        let is_over = task.state().is_terminal();
+        if let Duty::Relay { call, .. } = &mut task.duty {
+            *call = call.filter(|call| *call != ended);
+        }
+        if let Some(error) = error.filter(|_| !is_over) {
+            self.fail_relayed(number, &error);
+        }
+    }
+
+    /// Takes the work of another agent up again, where its task has a name; whether it could.
+    pub(super) fn relay_again(&mut self, number: TaskNumber) -> bool {
+        let Some(task) = self.served.get(number) else { return false };
+        let Duty::Relay { agent, task_id: Some(task_id), context_id, .. } = &task.duty else { return false };
+        let (owner, agent, known) = (task.owner.clone(), agent.clone(), Task::new(task_id.clone(), context_id.clone()));
+        let message = crate::a2a::Message::from_user(String::new(), Vec::new());
+        let (metadata, accepted_output_modes, history_length) = (None, None, None);
+        let request = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
+        let started = self.unattended(&owner, |run| {
+            let target = Target::resolve(run.scope, &agent)?;
+            let (work, ended) = Send::taken_up(run, target, request, number, known);
+            match ended {
+                None => Ok(Some((Sink::Served(number), Box::new(Work::Send(work))))),
+                Some(Ok(_)) => Ok(None),
+                Some(Err(error)) => Err(error),
+            }
+        });
+        self.relaying(number, started);
+        true
+    }
+}
+
+/// The metadata of a request that is passed on.
+fn with_hops(metadata: Option<&Json>, hops: u64) -> Json {
+    let mut out = Object::new();
+    for (name, value) in metadata.and_then(Json::members).unwrap_or_default().iter() {
+        if name != "narrows_hops" {
+            out.raw(name, value.get());
+        }
+    }
+    out.integer("narrows_hops", hops);
+    out.finish()
+}
