@@ -1,3 +1,5 @@
+//! Files read, every fault with its place, and edits that leave the rest as it is.
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
