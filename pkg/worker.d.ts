@@ -1,6 +1,7 @@
 import type { ConfigObject } from "./types/config.js";
 import type { Notice } from "./types/core.js";
-import type { IncomingRequest, OutgoingResponse } from "./types/gateway.js";
+import type { GatewayOptions, IncomingRequest, OutgoingResponse } from "./types/gateway.js";
+import type { Work } from "./types/work.js";
 
 /** What the runtime hands to a Durable Object. */
 export interface ObjectState {
@@ -27,6 +28,11 @@ export class GatewayObject {
   constructor(ctx: ObjectState, env: any);
   /** The configuration of the gateway, from the worker's environment. Private addresses are out of reach by default. */
   static configure(env: any): ConfigObject;
+  /**
+   * Does the work of served tasks, as `onWork` of `Gateway.open`: for the responder `function`, which the configuration has
+   * to name. It runs as long as the object does: a task that was worked on when that was lost has failed.
+   */
+  static onWork?(work: Work, env: any): ReturnType<NonNullable<GatewayOptions["onWork"]>>;
   /** Takes the gateway's notices; warnings and worse go to the console by default. */
   static onNotice(notice: Notice): void;
   fetch(request: IncomingRequest): Promise<OutgoingResponse>;
@@ -39,11 +45,20 @@ export interface DoorOptions {
   objects(env: any): any;
   /** as `GatewayObject.configure` of the objects */
   configure(env: any): ConfigObject;
+  /**
+   * Where there are no tokens, the name of the one object that is an A2A agent for everybody: whoever finds it shares its
+   * tasks. Without it the worker is an agent for callers with tokens alone. Its responder cannot be `inbox`, which nobody
+   * could read.
+   */
+  publicAgent?(env: any): string | undefined;
 }
 
 /**
  * The `fetch` handler of a worker whose callers have an object each. With `auth.tokens` a caller is the principal of its
  * token. Without, it is its session: an object with an id that nobody can guess, which is part of the session's name and
  * goes after a day without requests. Clients of MCP 2026-07-28, which has no sessions, need a token.
+ *
+ * With an `a2a` section the worker is an A2A agent: the tasks of a caller are in the object of its token, and MCP clients
+ * with that token see them.
  */
 export function door(options: DoorOptions): (request: IncomingRequest, env: any) => Promise<OutgoingResponse>;

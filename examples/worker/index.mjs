@@ -5,9 +5,11 @@ function configure({ CONFIG = "{}", TOKENS = "[]" }) {
   return { ...JSON.parse(CONFIG), auth: { tokens: JSON.parse(TOKENS) } };
 }
 
-/** One for each caller: its agents, conversations, inbox and sessions. */
+/** One for each caller: its agents, conversations, inbox, sessions and served tasks. */
 export class Caller extends GatewayObject {
   static configure = configure;
 }
 
-export default { fetch: door({ objects: ({ CALLERS }) => CALLERS, configure }) };
+export default {
+  fetch: door({ objects: ({ CALLERS }) => CALLERS, configure, publicAgent: ({ PUBLIC_AGENT }) => PUBLIC_AGENT }),
+};

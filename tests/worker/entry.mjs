@@ -1,4 +1,5 @@
 // The example as the tests run it: in a runtime that holds to the limits of the smallest plan, and that can lose objects.
+import { AsyncLocalStorage } from "node:async_hooks";
 import worker, { Caller as Example } from "./index.mjs";
 import { Core } from "./narrows/workerd.mjs";
 
@@ -7,15 +8,22 @@ new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 }).dispose();
 
 const PER_EVENT = 50;
 
-const seen = { events: 0, left: 0, refused: 0, timers: 0 };
+const seen = { events: 0, requests: 0, refused: 0, timers: 0 };
+
+/** What the object that is at work may still send in its event. */
+const share = new AsyncLocalStorage();
+let latest;
 
 const send = globalThis.fetch;
 globalThis.fetch = (...words) => {
-  if (seen.left === 0) {
+  // A client that leaves is told of outside of any event: that counts for the object that was at work last.
+  const own = share.getStore() ?? latest;
+  if (!own?.left) {
     seen.refused += 1;
     return Promise.reject(new Error("Too many subrequests by single Worker invocation."));
   }
-  seen.left -= 1;
+  own.left -= 1;
+  seen.requests += 1;
   return send(...words);
 };
 
@@ -30,7 +38,20 @@ const clock = Date.now;
 let late_ms = 0;
 Date.now = () => clock() + late_ms;
 
+async function* work({ text, principal }, { CONFIG }) {
+  yield `for ${principal}`;
+  return `${JSON.parse(CONFIG).a2a.name} heard ${text}`;
+}
+
 export class Caller extends Example {
+  /** The responder `function`, where the configuration names it. */
+  static configure = (env) => {
+    Caller.onWork = env.CONFIG.includes('"function"') ? work : undefined;
+    return Example.configure(env);
+  };
+
+  share = { left: 0 };
+
   constructor(ctx, env) {
     super(ctx, env);
     this.ctx = ctx;
@@ -44,18 +65,18 @@ export class Caller extends Example {
       this.alarm();
       return new Response("rung");
     }
-    this.#begin();
-    return super.fetch(request);
+    return this.#event(() => super.fetch(request));
   }
 
   alarm() {
-    this.#begin();
-    return super.alarm();
+    return this.#event(() => super.alarm());
   }
 
-  #begin() {
+  #event(go) {
     seen.events += 1;
-    seen.left = PER_EVENT;
+    this.share.left = PER_EVENT;
+    latest = this.share;
+    return share.run(this.share, go);
   }
 }
 

@@ -40,7 +40,9 @@ function modules() {
 function compatibility() {
   const text = readFileSync(join(root, "examples/worker/wrangler.toml"), "utf8");
   const value = (name) => JSON.parse(new RegExp(`^${name} = (.*)$`, "m").exec(text)[1]);
-  return { compatibilityDate: value("compatibility_date"), compatibilityFlags: value("compatibility_flags") };
+  // So that the requests of each object can be counted apart.
+  const flags = [...value("compatibility_flags"), "nodejs_als"];
+  return { compatibilityDate: value("compatibility_date"), compatibilityFlags: flags };
 }
 
 /** The example in workerd, its objects on disk. */
@@ -49,13 +51,17 @@ export class Runtime {
   #folder = mkdtempSync(join(tmpdir(), "narrows-worker-"));
   #bindings;
 
-  /** @param {import("node:test").TestContext} t @param {{ config?: object, tokens?: object[] }} [options] */
-  static async start(t, { config = {}, tokens = [] } = {}) {
+  /**
+   * @param {import("node:test").TestContext} t
+   * @param {{ config?: object, tokens?: object[], publicAgent?: string }} [options]
+   */
+  static async start(t, { config = {}, tokens = [], publicAgent } = {}) {
     const runtime = new Runtime();
     runtime.#bindings = {
       // The agents of the tests are on this machine.
       CONFIG: JSON.stringify({ network: { allow_private: true }, ...config }),
       TOKENS: JSON.stringify(tokens),
+      ...(publicAgent !== undefined && { PUBLIC_AGENT: publicAgent }),
     };
     await runtime.#boot();
     t.after(() => runtime.#end());

@@ -1,3 +1,4 @@
+import { GatewayError } from "../error.mjs";
 import { openDriver } from "../open.mjs";
 import { respond } from "../serving.mjs";
 
@@ -7,36 +8,72 @@ const SESSION = "Mcp-Session-Id";
 const VERSION = "MCP-Protocol-Version";
 const FIRST_WITHOUT_SESSIONS = "2026-07-28";
 
+/** Where A2A is served beside the configured path: the cards, and the API. */
+const AGENT_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json", "/api/a2a"];
+const LISTEN_PATH = "/a2a";
+
 /**
  * The handler of a worker whose gateways live in Durable Objects, one for each caller.
  *
  * With tokens a caller is the principal of its token, and its object has the principal's name. Without tokens a caller
- * is its session: its object is a new one, whose id stands in the name of the session. The runtime signs such ids, so
- * that nobody wakes an object but who was told of it.
+ * of MCP is its session: its object is a new one, whose id stands in the name of the session. The runtime signs such ids,
+ * so that nobody wakes an object but who was told of it. Callers of A2A have no sessions: without tokens they share one
+ * object, where there is to be one.
  *
  * @param {object} options
  * @param {(env: object) => DurableObjectNamespace} options.objects
  * @param {(env: object) => object} options.configure as `GatewayObject.configure`
+ * @param {(env: object) => string | undefined} [options.publicAgent] the name of the object that is everybody's agent
  * @param {object} platform as `Gateway.platform`
  * @returns {(request: Request, env: object) => Promise<Response>}
  */
-export function door({ objects, configure }, platform) {
+export function door({ objects, configure, publicAgent = () => undefined }, platform) {
   let lobby;
   return async (request, env) => {
-    const config = configure(env);
-    const tokens = config?.auth?.tokens ?? [];
-    const asks = new URL(request.url).pathname.replace(/\/+$/, "") === "/mcp" && request.method !== "OPTIONS";
-    if (asks && tokens.length > 0) {
-      const principal = await principalOf(request, tokens);
-      if (principal !== undefined) return objects(env).getByName(principal).fetch(request);
-    } else if (asks) {
-      const answer = bySession(request, objects(env));
-      if (answer) return answer;
+    const config = configure(env) ?? {};
+    const tokens = config.auth?.tokens ?? [];
+    const answer = request.method !== "OPTIONS" && (await inObject());
+    if (answer) return answer;
+    lobby ??= openLobby(config, tokens.length > 0, platform);
+    return respond(lobby, request, () => new GatewayError("dead", "a fault in Narrows ended this gateway"));
+
+    /** The answer of the caller's object, or nothing where the caller has none. */
+    async function inObject() {
+      if (tokens.length > 0) {
+        const principal = await principalOf(request, tokens);
+        return principal === undefined ? undefined : objects(env).getByName(principal).fetch(request);
+      }
+      const path = new URL(request.url).pathname.replace(/\/+$/, "");
+      if (path === "/mcp") return bySession(request, objects(env));
+      const name = isAgents(path, config.a2a) ? publicAgent(env) : undefined;
+      return name === undefined ? undefined : objects(env).getByName(publicly(config.a2a, name)).fetch(request);
     }
-    // Whoever has no object is answered without one: refused, or told that all is well. Nothing is kept there, so it takes no tasks.
-    lobby ??= openDriver({ config: { ...config, a2a: { enabled: false } }, host: { setTimer: () => () => {} } }, platform);
-    return respond(lobby, request, () => new Error("a fault in Narrows ended this gateway"));
   };
+}
+
+/**
+ * The gateway of those who have no object: they are refused, told that all is well, or shown the card. Nothing is kept
+ * there, so it takes no tasks: with tokens, whoever may send one has an object, and without it is no agent.
+ */
+function openLobby(config, hasTokens, platform) {
+  const a2a = hasTokens ? config.a2a : { enabled: false };
+  const isWorking = [a2a, ...(a2a?.skills ?? [])].some((each) => each?.responder === "function");
+  const onWork = isWorking ? () => undefined : undefined;
+  return openDriver({ config: { ...config, a2a }, onWork, host: { setTimer: () => () => {} } }, platform);
+}
+
+/** Whether a path is one of the agent's, where there is an agent. */
+function isAgents(path, a2a) {
+  if (a2a === undefined) return false;
+  return [a2a.listen_path ?? LISTEN_PATH, ...AGENT_PATHS].some((known) => path === known || path.startsWith(`${known}/`));
+}
+
+/** The name of everybody's object. Nobody could read its inbox. */
+function publicly({ responder = "inbox", skills = [] }, name) {
+  if ([responder, ...skills.map((skill) => skill.responder)].includes("inbox")) {
+    throw new GatewayError("config", "`a2a.responder`: without tokens nobody could answer what comes to the inbox");
+  }
+  return name;
 }
 
 /** Digests are compared: how long that takes tells nothing of a token. */

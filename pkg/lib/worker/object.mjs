@@ -1,3 +1,4 @@
+import { GatewayError } from "../error.mjs";
 import { openDriver } from "../open.mjs";
 import { respond } from "../serving.mjs";
 import { Alarm } from "./alarm.mjs";
@@ -34,13 +35,14 @@ export class GatewayObject {
     this.#subrequests = new Subrequests({ wake: () => alarm.at("subrequests", Date.now(), () => {}) });
     this.#driver = openDriver(
       {
-        config: this.constructor.configure(env),
+        ...this.#agent(this.constructor.configure(env), env),
         snapshot: pieces.all(),
         host: {
           fetch: (request) => this.#subrequests.fetch(request),
           setTimer: (callback, ms) => this.#setTimer(callback, ms),
         },
-        onSave: (key, texts) => this.#keep(pieces, key, texts),
+        // What the state stands on is kept, or the object ends: the runtime holds back what comes after until it is written.
+        onSave: (key, texts) => pieces.keep(key, texts),
         onNotice: (notice) => this.constructor.onNotice(notice),
         onDead: (message) => ctx.abort(message),
       },
@@ -58,6 +60,9 @@ export class GatewayObject {
     return {};
   }
 
+  /** @param {object} work as `GatewayOptions.onWork` @param {object} env */
+  static onWork = undefined;
+
   /** @param {object} notice */
   static onNotice({ level, event, fields }) {
     if (level !== "debug" && level !== "info") console.log(JSON.stringify({ level, event, ...fields }));
@@ -66,7 +71,7 @@ export class GatewayObject {
   fetch(request) {
     this.#subrequests.begin();
     if (this.#ctx.id.name === undefined) this.#use();
-    return respond(this.#driver, request, () => new Error("a fault in Narrows ended this gateway"));
+    return respond(this.#driver, request, () => new GatewayError("dead", "a fault in Narrows ended this gateway"));
   }
 
   alarm() {
@@ -80,13 +85,15 @@ export class GatewayObject {
     return () => this.#alarm.cancel("gateway", callback);
   }
 
-  /** What the state stands on is kept, or the object ends: the runtime holds back what comes after until it is written. */
-  #keep(pieces, key, texts) {
-    try {
-      pieces.keep(key, texts);
-    } catch (error) {
-      this.#ctx.abort(`the state cannot be kept: ${error.message}`);
-    }
+  /**
+   * The configuration, and who does the work: callers of A2A are led to an object with a name. The responder is taken from
+   * the configuration alone, as the card is shown where there is no object.
+   */
+  #agent(config, env) {
+    const { onWork } = this.constructor;
+    if (this.#ctx.id.name === undefined) return { config: { ...config, a2a: { enabled: false } } };
+    const a2a = { enabled: config?.a2a !== undefined, responder: "inbox", ...config?.a2a };
+    return { config: { ...config, a2a }, onWork: onWork && ((work) => this.constructor.onWork(work, env)) };
   }
 
   #use() {
