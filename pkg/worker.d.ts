@@ -16,7 +16,7 @@ export interface ObjectState {
  *
  * ```ts
  * export class Caller extends GatewayObject {
- *   static configure = (env) => ({ auth: { tokens: JSON.parse(env.TOKENS) } });
+ *   static configure = (env: { TOKENS: string }) => ({ auth: { tokens: JSON.parse(env.TOKENS) } });
  * }
  * ```
  *

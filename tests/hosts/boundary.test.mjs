@@ -1,4 +1,4 @@
-// What crosses between JavaScript and the module, and what must not.
+// What crosses between JavaScript and the module, and what must not. The ids beside tests are those of tests/data/cases.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDriver } from "../../pkg/lib/open.mjs";
@@ -66,6 +66,7 @@ test("an input says whether outputs wait and whether the deadline is another one
   assert.throws(() => core.message(5, 1, ping(3)), { code: "misuse" });
 });
 
+// wasm-001
 test("two calls side by side both end", async () => {
   const release = [];
   const fetch = ({ url }) => new Promise((resolve) => release.push(() => resolve({ status: 200, body: card.replace("agent", url) })));
@@ -79,6 +80,7 @@ test("two calls side by side both end", async () => {
   driven.driver.dispose();
 });
 
+// wasm-002
 test("a callback that calls back in is carried on in order and never nested", () => {
   const driver = openDriver({});
   const heard = [];
@@ -124,6 +126,7 @@ test("a callback that throws is reported and harms nothing", () => {
   driver.dispose();
 });
 
+// wasm-004
 test("integers of any size keep their digits", () => {
   const core = new Core(genesis);
   core.input(0, open);
@@ -145,6 +148,7 @@ test("a message needs no envelope, and means the same with one", () => {
   assert.deepEqual(answers, messages(wrapped));
 });
 
+// wasm-007
 test("times are numbers or BigInt, and a bad one is named", () => {
   const core = new Core({ ...genesis, now: 10n, unixMs: 1_700_000_000_000n });
   core.input(10n, open);
@@ -194,6 +198,7 @@ test("a configuration may be made of Maps and BigInt", () => {
   assert.deepEqual(other.snapshot(), plain.snapshot());
 });
 
+// wasm-008
 test("bytes are copied, in and out", async () => {
   let seed;
   const random = (bytes) => {
@@ -217,6 +222,7 @@ test("bytes are copied, in and out", async () => {
   driven.driver.dispose();
 });
 
+// wasm-005
 test("what the host gets is made of plain objects", async () => {
   const requests = [];
   const fetch = (request) => {

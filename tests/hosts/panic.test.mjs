@@ -95,6 +95,7 @@ test("a panic inside a task ends one driver: its fetches stop, the other's go on
   other.driver.dispose();
 });
 
+// wrk-008
 test("a panic while time passes or in a callback's call is contained too", () => {
   let wake;
   const late = driven({ fetch: () => new Promise(() => {}), setTimer: (callback) => ((wake = callback), () => {}) });

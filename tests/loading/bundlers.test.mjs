@@ -61,6 +61,20 @@ test("esbuild, for a worker, with the wasm compiled elsewhere", async () => {
   assert.ok(metafile.outputs["out/main.js"].imports.some(({ path }) => path.endsWith("narrows_bg.wasm")));
 });
 
+test("what is not used is left out, and what makes the module ready is not", async () => {
+  const { build } = await import("esbuild");
+  const options = { bundle: true, format: "esm", external: ["*.wasm"], logLevel: "error", write: false };
+  const bundle = async (entry, conditions) => {
+    const folder = prepared("esbuild-parts", entry);
+    const { outputFiles } = await build({ absWorkingDir: folder, entryPoints: ["main.js"], outdir: "out", conditions, ...options });
+    return outputFiles[0].text;
+  };
+  const error = await bundle('import { GatewayError } from "narrows/slim"; console.log(new GatewayError("a", "b").code);', []);
+  assert.ok(error.length < 10_000, `${error.length} bytes for the error alone`);
+  const core = await bundle('import { Core } from "narrows"; console.log(Core);', ["workerd"]);
+  assert.match(core, /initSync\d*\(\{ module/);
+});
+
 test("Vite, without configuration but for its base", async () => {
   const { build } = await import("vite");
   const folder = prepared("vite");

@@ -35,12 +35,14 @@ test("import and require give the same ready package", () => {
   assert.equal(run(same.replace("import.meta.url", "process.cwd() + '/x.js'")), "true");
 });
 
+// wasm-010, wasm-011
 test("loading alone needs no clock, chance or network", () => {
   const shut = `for (const name of ["fetch", "setTimeout", "performance", "crypto"])
     Object.defineProperty(globalThis, name, { get() { throw new Error("used " + name); } });`;
   assert.equal(run(`${shut} const { Core } = await import("narrows"); console.log(typeof Core)`), "function");
 });
 
+// wrk-007
 test("conditions choose the entry", () => {
   const where = `console.log(import.meta.resolve("narrows").split("/").pop())`;
   assert.equal(run(where), "node.mjs");
@@ -91,4 +93,16 @@ test("the slim entry takes the module from its caller", () => {
     initSync({ module: new WebAssembly.Module(readFileSync(${JSON.stringify(wasm)})) });
     ${use}`;
   assert.equal(run(code), "7\n17");
+});
+
+// wrk-007
+test("whoever comes before the module is told what is missing", () => {
+  const code = `
+    import { Core, Gateway } from "narrows/slim";
+    const say = ({ name, code, message }) => console.log(name, code, message);
+    try { new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 }); } catch (error) { say(error); }
+    try { Core.restore({ seed: new Uint8Array(32), now: 0, unixMs: 0 }, undefined, []); } catch (error) { say(error); }
+    await Gateway.open().catch(say);`;
+  const said = "GatewayError misuse the module is not loaded: call init() or initSync() first";
+  assert.equal(run(code), [said, said, said].join("\n"));
 });

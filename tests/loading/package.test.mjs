@@ -76,6 +76,12 @@ test("it depends on nothing, and has the licence of its source", () => {
   assert.match(readFileSync(join(root, "Cargo.toml"), "utf8"), new RegExp(`^version = "${version}"$`, "m"));
 });
 
+test("it says who made it, and which of its files do something when they are loaded", () => {
+  const [, holder] = /^Copyright \(c\) \d+ (.*)$/m.exec(readFileSync(join(root, "LICENSE"), "utf8"));
+  assert.equal(manifest.author, holder);
+  for (const name of manifest.sideEffects) assert.ok(files.includes(name.replace("./", "")), name);
+});
+
 test("what a page loads is small", () => {
   const seen = new Set();
   const load = (path) => {

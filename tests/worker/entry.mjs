@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import worker, { Caller as Example } from "./index.mjs";
 import { Core } from "./narrows/workerd.mjs";
 
-// Where no clock, no chance and no request is allowed yet, a core can be made all the same.
+// Where no clock, no chance and no request is allowed yet, a core can be made all the same (wrk-001).
 new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 }).dispose();
 
 const PER_EVENT = 50;

@@ -144,6 +144,7 @@ test("killed in the middle of a stream, nothing is lost and nothing is sent agai
   }
 });
 
+// wrk-005
 test("a broadcast keeps to six connections, and to fifty requests an event", async (t) => {
   const { runtime, agents } = await world(t);
   const ann = new Client(runtime, "token-of-ann");
@@ -163,6 +164,7 @@ test("a broadcast keeps to six connections, and to fifty requests an event", asy
   assert.ok((await runtime.seen()).events > before.events + 21, "what was over the limit waited for an alarm");
 });
 
+// wrk-004
 test("a broadcast to more streams than connections gives every agent its time", async (t) => {
   const { runtime, agents } = await world(t);
   const ann = new Client(runtime, "token-of-ann");
@@ -195,6 +197,7 @@ test("an alarm polls a task for which nobody waits", async (t) => {
   assert.equal(box.entries[0].state, "completed");
 });
 
+// wrk-005
 test("a call whose time is up names its task", async (t) => {
   const { runtime, agents } = await world(t);
   const ann = new Client(runtime, "token-of-ann");
@@ -227,6 +230,7 @@ test("a stream ends when its client leaves, and cancels in the era where that me
   assert.equal(agents.sent("stream-on", "CancelTask").length, 0);
 });
 
+// wrk-002
 test("one request may end what another one began", async (t) => {
   const { runtime, agents } = await world(t);
   const ann = new Client(runtime, "token-of-ann");
