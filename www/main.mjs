@@ -32,10 +32,10 @@ async function start() {
   const where = document.querySelector(".where");
   where.textContent = gateway
     ? `Attached to the gateway at ${gateway.host}`
-    : "Runs in this page. Nothing leaves it until you connect an agent of your own.";
-  if (gateway)
-    document.querySelector("#below").textContent =
-      "Below is the gateway that serves this page: call its tools, connect agents to it, read what passes.";
+    : "All of it runs in this page. Nothing leaves it until you connect an agent of your own.";
+  document.querySelector("#below").textContent = gateway
+    ? "Below is the gateway that serves this page: call its tools, connect agents to it, read what passes."
+    : "Below it is at work: press an example, watch what passes, hold the clock, break things.";
   shape.shown_ms = performance.now();
   globalThis.narrows = app;
   pass(app);

@@ -22,6 +22,7 @@ const OPENERS = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] };
  */
 export async function servePage({ port, noOpen = false }) {
   const files = new PageFiles();
+  files.load();
   const server = createServer((request, response) => {
     if (files.answer(request, response)) return;
     response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" }).end("There is nothing at this path: the page is at /.\n");

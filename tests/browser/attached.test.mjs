@@ -23,8 +23,13 @@ test("a page attached to a gateway", async (t) => {
     await page.getByRole("tab", { name: "Bring your own" }).click();
     await page.getByLabel("Address of the agent").fill(agent.url);
     await page.getByLabel("What to call it here").fill("bistro");
-    await page.getByRole("button", { name: "Connect it" }).click();
+    const asked = agent.requests.length;
+    await page.getByLabel("What to call it here").press("Enter");
     await page.locator(".answer", { hasText: "Connected 'bistro'" }).waitFor();
+    const origins = agent.requests.slice(asked).map(({ headers }) => headers.origin);
+    assert.deepEqual([...new Set(origins)], [undefined], "the gateway asked, not the page");
+    assert.equal(await page.getByText("Press one of the examples").count(), 0);
+    assert.equal(await page.getByRole("button", { name: /^Keys/ }).count(), 0);
     await page.getByLabel("message", { exact: true }).fill("What is for dinner?");
     await page.getByRole("button", { name: "Call the tool" }).click();
     await page.locator(".answer", { hasText: "leek and potato soup" }).waitFor();
@@ -35,7 +40,7 @@ test("a page attached to a gateway", async (t) => {
     await page.getByRole("button", { name: "Call the tool" }).click();
     await page.locator(".progress li").nth(1).waitFor();
     await page.getByRole("button", { name: "Cancel the call" }).click();
-    await page.locator(".outcome", { hasText: "Given up" }).waitFor();
+    await page.locator(".outcome", { hasText: "given up" }).waitFor();
     assert.deepEqual(page.complaints, []);
   });
 
@@ -49,7 +54,7 @@ test("a page attached to a gateway", async (t) => {
     await picture(page, "token");
     await page.getByRole("textbox", { name: "Token" }).fill("wrong-token-12345");
     await page.getByRole("textbox", { name: "Token" }).press("Enter");
-    await page.getByText("This gateway asks for a token.").waitFor();
+    await page.getByText("That token is not known here.").waitFor();
     await page.getByRole("textbox", { name: "Token" }).fill("page-token-12345");
     await page.getByRole("button", { name: "Go on" }).click();
     await page.locator("#tool option").nth(16).waitFor({ state: "attached" });
@@ -67,6 +72,14 @@ test("a page attached to a gateway", async (t) => {
     await page.route("**/mcp", (route) => route.abort());
     await page.getByLabel("Tool", { exact: true }).selectOption("list_agents");
     await page.getByRole("button", { name: "Call the tool" }).click();
-    await page.getByText("The gateway cannot be reached").first().waitFor();
+    const { host } = new URL(url);
+    await page.getByRole("alert").getByText(`The gateway at ${host} cannot be reached.`).waitFor();
+    await page.getByText(`Not attached: ${host} is gone`).waitFor();
+    await page.locator(".story").getByText(`The gateway at ${host} cannot be reached.`).waitFor();
+    await page.locator(".answer", { hasText: "The gateway is gone" }).waitFor();
+    await picture(page, "gone");
+    await page.unroute("**/mcp");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText(`Attached to the gateway at ${host}`).waitFor();
   });
 });

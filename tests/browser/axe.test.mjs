@@ -39,16 +39,23 @@ test("axe finds nothing", async (t) => {
         await hurry(page);
         await page.getByRole("button", { name: "Race all three" }).click();
         await page.getByRole("button", { name: "Let clerk ask back" }).click();
-        await page.getByText("clerk asks").waitFor();
+        await page.getByText("clerk asks:").waitFor();
         await rest(page);
         await page.locator('.story button:has-text("sends the message to clerk")').first().click();
         assert.deepEqual(await faults(page), [], "with a question and bytes");
         await picture(page, `${colorScheme}-${device}-play`);
-        for (const name of ["Break things", "Bring your own", "Record", "Measure"]) {
+        for (const name of ["Break things", "Serve others", "Bring your own", "Record", "Measure"]) {
           await page.getByRole("tab", { name }).click();
           if (name === "Break things") {
             await page.getByRole("button", { name: "Flood" }).click();
+            await page.getByText("15 refused at once").waitFor();
             await rest(page);
+          }
+          if (name === "Serve others") {
+            await page.getByRole("button", { name: "Send and watch" }).click();
+            await page.getByLabel("You answer").fill("Which colour?");
+            await page.getByRole("button", { name: "Ask back", exact: true }).click();
+            await page.getByLabel("The visitor answers").waitFor();
           }
           if (name === "Bring your own") {
             await page.getByLabel("Address of the agent").fill("nowhere");

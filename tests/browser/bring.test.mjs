@@ -1,9 +1,20 @@
 // An agent of one's own: the connection doctor at every step, and the connection.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import test from "node:test";
 
 import { startAgent } from "./agent.mjs";
 import { launch, openPage, picture, rest, servedPage } from "./support.mjs";
+
+/** A port at which nobody listens any more. */
+async function closedPort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  return port;
+}
 
 test("bring your own", async (t) => {
   const browser = await launch(t);
@@ -16,7 +27,7 @@ test("bring your own", async (t) => {
     await page.getByLabel("Headers, one a line").fill(headers);
     await page.getByLabel("Address of the agent").press("Enter");
     await page.locator(".verdict:not([data-state=running])", { hasText: /fails at|in the way|reservation/ }).waitFor();
-    await page.waitForFunction(() => !document.querySelector(".bring button.primary").disabled);
+    await page.waitForFunction(() => !document.querySelector(".bring button[aria-busy]"));
     const items = page.locator(".findings li");
     const steps = await items.evaluateAll((list) => list.map(({ dataset }) => `${dataset.step} ${dataset.state}`));
     return { steps, last: steps.at(-1), text: await items.last().textContent(), all: await page.locator(".findings").textContent() };
@@ -28,10 +39,63 @@ test("bring your own", async (t) => {
     assert.equal((await examine("https://ada:secret@agent.example.com")).last, "address failed");
   });
 
+  await t.test("the scheme that everybody forgets", async () => {
+    for (const [written, meant] of [
+      ["localhost:4546", "http://localhost:4546"],
+      ["127.0.0.1:8080/a2a", "http://127.0.0.1:8080/a2a"],
+      ["agent.example.com", "https://agent.example.com"],
+      ["agent.example.com:8443", "https://agent.example.com:8443"],
+    ]) {
+      const { last, text } = await examine(written);
+      assert.equal(last, "address failed", written);
+      assert.ok(text.includes(`before it: ${meant}`), text);
+    }
+  });
+
+  await t.test("a port at which a browser asks nobody", async () => {
+    const { last, text } = await examine("http://127.0.0.1:6667/");
+    assert.equal(last, "address failed");
+    assert.match(text, /No browser connects to port 6667/);
+  });
+
   await t.test("nobody there", async () => {
-    const { last, text } = await examine("http://127.0.0.1:9/");
+    const port = await closedPort();
+    const { last, text } = await examine(`http://127.0.0.1:${port}/`);
     assert.equal(last, "reach failed");
-    assert.match(text, /Nothing answers at 127\.0\.0\.1:9/);
+    assert.ok(text.includes(`Nothing answers at 127.0.0.1:${port}`), text);
+  });
+
+  await t.test("header lines that are none are named, not sent", async () => {
+    const agent = await startAgent(t);
+    for (const [lines, fault] of [
+      ["nonsense", /“nonsense” has no colon/],
+      ["X-Key: one\nx-key: two", /“x-key” stands there twice/],
+      ["my key: one", /“my key” is no name for a header/],
+    ]) {
+      const { last, text } = await examine(agent.url, lines);
+      assert.equal(last, "headers failed");
+      assert.match(text, fault);
+      assert.equal(await page.getByLabel("Headers, one a line").getAttribute("aria-invalid"), "true");
+    }
+    assert.equal(agent.requests.length, 0);
+  });
+
+  await t.test("connecting checks first; where nobody answers, no word says success", async () => {
+    const url = `http://127.0.0.1:${await closedPort()}/`;
+    await page.getByLabel("Headers, one a line").fill("");
+    await page.getByLabel("Address of the agent").fill(url);
+    await page.getByRole("button", { name: "Connect it" }).click();
+    await page.getByText("It fails at: Reachable.").waitFor();
+    assert.equal(
+      await page.evaluate(() => [...narrows.session.calls.values()].some(({ tool, byUser }) => byUser && tool === "connect_agent")),
+      false,
+    );
+    await page.getByRole("button", { name: "Connect it all the same" }).click();
+    await page.locator(".outcome[data-state=warn]", { hasText: "connect_agent to mine: no card" }).waitFor();
+    await picture(page, "connected-not-reached");
+    await page.getByRole("button", { name: "Check the connection" }).click();
+    await page.getByText("It fails at: Reachable.").waitFor();
+    assert.equal(await page.getByLabel("Address of the agent").inputValue(), url);
   });
 
   await t.test("CORS: not at all, and not with headers", async () => {
@@ -118,6 +182,7 @@ test("bring your own", async (t) => {
     await rest(page);
     await picture(page, "own-agent");
     const asked = agent.requests.length;
+    await page.getByRole("button", { name: "All", exact: true }).click();
     const before = await page.evaluate(() => narrows.session.trace.lines.join("\n"));
     await page.getByRole("slider", { name: "Scrub" }).fill("100");
     await page.getByRole("button", { name: "10×" }).click();

@@ -61,17 +61,18 @@ test("the demo page", async (t) => {
     const page = await open(s);
     await rest(page);
     const tools = await page.locator("#tool option").allTextContents();
-    assert.equal(tools.length, 17);
+    assert.equal(tools.length, 19);
     for (const tool of tools) {
       await page.getByLabel("Tool", { exact: true }).selectOption(tool);
-      assert.equal(await page.locator(".about").first().isVisible(), true, tool);
+      assert.equal(await page.locator(".play .about").first().isVisible(), true, tool);
     }
     await page.getByLabel("Tool", { exact: true }).selectOption("send_message");
-    await page.getByLabel("agent needed").fill("echo");
+    await page.getByLabel("agent needed").selectOption("echo");
     await page.locator("summary").click();
     await page.getByLabel("metadata").fill("{ no json");
     await page.getByRole("button", { name: "Call the tool" }).click();
-    await page.getByRole("alert").filter({ hasText: "“metadata” is not JSON" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "The field “metadata” cannot be read." }).waitFor();
+    await page.locator("#argument-metadata[aria-invalid]").waitFor();
     await page.getByLabel("metadata").fill('{"n": 9007199254740993}');
     await page.getByRole("button", { name: "Arguments" }).click();
     await page.getByLabel("JSON", { exact: true }).fill('{"agent": "echo", "message": "from JSON", "frobnicate": 1}');
@@ -119,10 +120,10 @@ test("the demo page", async (t) => {
     await hurry(page);
     await example(page, "Let clerk ask back");
     await page.getByText("clerk asks: Gladly. For how many people, and when?").waitFor();
-    await page.locator('[data-lane="https://clerk.test"]', { hasText: "waits for your answer" }).waitFor();
+    await page.locator('[data-lane="https://clerk.test"]', { hasText: "waits for you" }).waitFor();
     await picture(page, "input-required");
-    await page.getByLabel("Your answer").fill("four, at eight");
-    await page.getByLabel("Your answer").press("Enter");
+    await page.getByLabel("Your answer to clerk").fill("four, at eight");
+    await page.getByLabel("Your answer to clerk").press("Enter");
     await page.locator(".answer", { hasText: "Booked: four, at eight" }).waitFor();
     const told = await story(page);
     assert.ok(
@@ -140,9 +141,15 @@ test("the demo page", async (t) => {
     await runners.filter({ hasText: "echo" }).filter({ hasText: "answered" }).waitFor();
     await picture(page, "race");
     await hurry(page);
-    await outcome(page).filter({ hasText: "Answered after" }).waitFor();
+    await outcome(page).filter({ hasText: "asks back after" }).waitFor();
     assert.equal(await runners.count(), 3);
-    assert.match((await runners.allTextContents()).join(), /clerkinput-required.*echosuccess.*writersuccess/);
+    assert.match((await runners.allTextContents()).join(), /1stclerkasks back, .*1stechoanswered, .*3rdwriteranswered, /);
+    await page.getByText("clerk asks: Gladly.").waitFor();
+    await page.locator('[data-lane="https://clerk.test"]', { hasText: "waits for you" }).waitFor();
+    await page.getByLabel("Your answer to clerk").fill("two, at noon");
+    await page.getByLabel("Your answer to clerk").press("Enter");
+    await page.locator(".answer", { hasText: "Booked: two, at noon" }).waitFor();
+    await page.locator('[data-lane="https://clerk.test"]', { hasText: "waits for you" }).waitFor({ state: "hidden" });
   });
 
   await t.test("a call is cancelled, and its task with it", async (s) => {
@@ -152,7 +159,7 @@ test("the demo page", async (t) => {
     await page.locator(".progress li").nth(1).waitFor();
     await picture(page, "running");
     await page.getByRole("button", { name: "Cancel the call" }).click();
-    await outcome(page).filter({ hasText: "Given up" }).waitFor();
+    await outcome(page).filter({ hasText: "given up" }).waitFor();
     await page.getByText("The gateway tells writer to cancel the task.").waitFor();
   });
 
@@ -165,7 +172,7 @@ test("the demo page", async (t) => {
     const before = await page.evaluate(() => narrows.session.trace.lines.join("\n"));
     await page.getByRole("slider", { name: "Scrub" }).fill("1500");
     await page.locator(".status", { hasText: "You look back" }).waitFor();
-    await outcome(page).filter({ hasText: "Running for" }).waitFor();
+    await outcome(page).filter({ hasText: "running for" }).waitFor();
     await picture(page, "looking-back");
     await page.getByRole("button", { name: "Step", exact: true }).press("Enter");
     await page.getByRole("button", { name: "Step back" }).press("Enter");
@@ -178,8 +185,185 @@ test("the demo page", async (t) => {
     await page.getByRole("button", { name: "Cancel the call" }).click();
     await page.getByRole("button", { name: "Play", exact: true }).click();
     await rest(page);
-    await outcome(page).filter({ hasText: "Given up" }).waitFor();
+    await outcome(page).filter({ hasText: "given up" }).waitFor();
     assert.notEqual(await page.evaluate(() => narrows.session.trace.lines.join("\n")), before, "another future");
+  });
+
+  await t.test("what comes later than the moment is not shown, and after a fork it is gone", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    await hurry(page);
+    await example(page, "Say hello to echo");
+    await rest(page);
+    await example(page, "Watch writer stream");
+    await rest(page);
+    const bytes = page.getByRole("region", { name: "What it is made of" });
+    const stream = page.locator('[data-lane="https://writer.test"] .span', { hasText: "send, streaming" });
+    await stream.click();
+    const whole = await bytes.locator(".records li").count();
+    const began = await page.evaluate((id) => narrows.timeline.find(id).start, await stream.getAttribute("data-span"));
+    const seek = (at) => page.getByRole("slider", { name: "Scrub" }).fill(String(Math.round(at)));
+
+    await seek(began + 1500);
+    await page.locator(".status", { hasText: "You look back" }).waitFor();
+    const part = await bytes.locator(".records li").count();
+    assert.ok(part > 2 && part < whole, `${part} of ${whole}`);
+    assert.equal(await stream.getAttribute("data-state"), "open");
+    assert.match(await stream.getAttribute("aria-label"), /under way/);
+    const { left, width, marks } = await stream.evaluate((bar) => {
+      const [box, rest] = [bar.getBoundingClientRect(), bar.querySelector(".rest").getBoundingClientRect()];
+      const marks = [...bar.querySelectorAll("i")].map((mark) => mark.getBoundingClientRect().left - box.left);
+      return { left: rest.left - box.left, width: box.width, marks };
+    });
+    assert.ok(left > width * 0.2 && left < width * 0.6, "dashed behind the playhead");
+    assert.ok(marks.length > 0 && marks.every((at) => at <= left + 3), "no mark behind it");
+
+    await seek(began - 200);
+    await bytes.getByText(/^Not yet: this begins at/).waitFor();
+    assert.equal(await bytes.locator(".records li").count(), 0);
+    await example(page, "Let clerk ask back");
+    await bytes.waitFor({ state: "hidden" });
+  });
+
+  await t.test("a bar says its name where the pointer or the focus is, and Escape puts that away", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    const tip = page.locator(".tip");
+    await page.locator('[data-lane="https://echo.test"] .span').first().hover();
+    await tip.getByText(/^read the card, from 100 ms, took 80 ms/).waitFor();
+    await tip.hover();
+    await page.waitForTimeout(250);
+    assert.equal(await tip.isVisible(), true, "it stays under the pointer");
+    await page.keyboard.press("Escape");
+    await tip.waitFor({ state: "hidden" });
+    await page.mouse.move(5, 5);
+    await page.getByRole("button", { name: "Pause" }).focus();
+    await page.keyboard.press("Tab");
+    for (let i = 0; i < 8 && !(await page.evaluate(() => document.activeElement.dataset.span)); i += 1) await page.keyboard.press("Tab");
+    await tip.getByText(/initialize, from/).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await tip.getByText(/tools\/list, from/).waitFor();
+  });
+
+  await t.test("one ruler: the knob stands at the playhead, at every zoom", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    await hurry(page);
+    await example(page, "Watch writer stream");
+    await rest(page);
+    const gap = () =>
+      page.evaluate(() => {
+        const scrub = document.querySelector(".scrub");
+        const { left, width } = scrub.getBoundingClientRect();
+        const knob = left + 8 + ((scrub.value - scrub.min) / (scrub.max - scrub.min)) * (width - 16);
+        const track = document.querySelector('[data-lane="gateway"] .track').getBoundingClientRect();
+        const share = parseFloat(getComputedStyle(document.querySelector(".timeline")).getPropertyValue("--now"));
+        return { off: Math.abs(knob - (track.left + (track.width * share) / 100)), share };
+      });
+    for (const name of [
+      "Show less time",
+      "Show less time",
+      "Show less time",
+      "Show more time",
+      "Show more time",
+      "Show the whole session",
+    ]) {
+      await page.getByTitle(name).click();
+      const { off, share } = await gap();
+      assert.ok(off < 3, `${name}: ${off} px`);
+      assert.ok(share > 40 && share < 95, `${name}: the playhead is at ${share} %`);
+      assert.ok((await page.locator(".lanes .span").count()) > 0, `${name}: nothing is in view`);
+    }
+    await page.getByRole("slider", { name: "Scrub" }).focus();
+    await page.keyboard.press("Home");
+    await page.locator(".time", { hasText: "0.00 s" }).waitFor();
+  });
+
+  await t.test("single keys work wherever no text is typed, and can be turned off", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    const play = page.getByRole("button", { name: "Play", exact: true });
+    await page.getByRole("button", { name: "Say hello to echo" }).focus();
+    await page.keyboard.press("p");
+    await play.waitFor();
+    await page.keyboard.press("Enter");
+    const steps = await page.evaluate(() => narrows.session.world.steps);
+    await page.keyboard.press(".");
+    await page.keyboard.press(".");
+    await page.keyboard.press(",");
+    assert.equal(await page.evaluate(() => narrows.session.world.steps), steps + 1);
+    await page.getByLabel("message", { exact: true }).fill("");
+    await page.getByLabel("message", { exact: true }).pressSequentially("p.,p");
+    assert.equal(await page.getByLabel("message", { exact: true }).inputValue(), "p.,p");
+    assert.equal(await play.isVisible(), true);
+    await page.getByRole("button", { name: /^Keys/ }).press("Enter");
+    await page.keyboard.press("p");
+    await page.waitForTimeout(100);
+    assert.equal(await play.isVisible(), true);
+  });
+
+  await t.test("a field that is wrong says so, and the agent stays chosen from tool to tool", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    const tool = page.getByLabel("Tool", { exact: true });
+    await tool.selectOption("connect_agent");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.name), "alias");
+    const field = page.getByLabel("agent url needed");
+    assert.equal(await field.getAttribute("aria-invalid"), "true");
+    const words = await field.evaluate((input) =>
+      input
+        .getAttribute("aria-describedby")
+        .split(" ")
+        .map((id) => document.getElementById(id).textContent),
+    );
+    assert.ok(words.at(-1).length > 0, words);
+    await page.locator(".outcome[data-state=failed]", { hasText: "invalid_argument" }).waitFor();
+    await tool.selectOption("send_message");
+    await page.getByLabel("agent needed").selectOption("writer");
+    await page.locator("summary").click();
+    await page.getByLabel("history length").fill("many");
+    await page.getByRole("button", { name: "Call the tool" }).click();
+    await page.locator("#argument-history_length[aria-invalid]").waitFor();
+    await tool.selectOption("ping_agent");
+    assert.equal(await page.getByLabel("alias needed").inputValue(), "writer");
+    await tool.selectOption("list_agents");
+    await tool.selectOption("send_message");
+    assert.notEqual(await page.getByLabel("agent needed").inputValue(), "");
+  });
+
+  await t.test("on a phone an example comes first, and its answer is in sight", async (s) => {
+    const page = await open(s, { viewport: { width: 390, height: 844 }, hasTouch: true });
+    await rest(page);
+    const box = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
+    assert.ok((await box(".examples")).bottom < (await box(".timeline")).top);
+    assert.ok((await box(".timeline")).height < 844 * 0.3, "a compact timeline");
+    await page.getByRole("button", { name: "Watch writer stream" }).tap();
+    await page.locator(".progress li").nth(1).waitFor();
+    const { top, bottom } = await box(".progress");
+    assert.ok(top > 0 && bottom <= 844, `the answer is at ${top} to ${bottom}`);
+    await picture(page, "phone-running");
+    await page.evaluate(() => scrollTo(0, 600));
+    assert.ok((await box(".timeline")).top >= 0, "the timeline stays");
+    const cut = await page
+      .locator(".tab")
+      .evaluateAll((tabs) => tabs.filter((tab) => tab.getBoundingClientRect().right > innerWidth).length);
+    assert.equal(cut, 0, "every tab is in sight");
+  });
+
+  await t.test("in forced colours what is chosen can be told", async (s) => {
+    const page = await open(s, { forcedColors: "active" });
+    await rest(page);
+    const look = (locator) =>
+      locator.evaluate((element) => {
+        const { backgroundColor, color, borderBottomColor } = getComputedStyle(element);
+        return `${backgroundColor} ${color} ${borderBottomColor}`;
+      });
+    const differ = async (one, other) => assert.notEqual(await look(one), await look(other));
+    await differ(page.getByRole("button", { name: "1×", exact: true }), page.getByRole("button", { name: "10×" }));
+    await differ(page.getByRole("button", { name: "Form", exact: true }), page.getByRole("button", { name: "Arguments" }));
+    await differ(page.getByRole("tab", { name: "Play" }), page.getByRole("tab", { name: "Record" }));
+    await picture(page, "forced-colors");
   });
 
   await t.test("held time stands still, and a step lets one thing happen", async (s) => {
@@ -187,7 +371,7 @@ test("the demo page", async (t) => {
     await rest(page);
     await page.getByRole("button", { name: "Pause" }).click();
     await example(page, "Say hello to echo");
-    await outcome(page).filter({ hasText: "Running" }).waitFor();
+    await outcome(page).filter({ hasText: "running" }).waitFor();
     const steps = () => page.evaluate(() => narrows.session.world.steps);
     const at = await steps();
     await page.waitForTimeout(300);

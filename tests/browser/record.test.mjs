@@ -52,6 +52,26 @@ test("recording", async (t) => {
     assert.throws(() => run("bad.test.mjs"));
   });
 
+  await t.test("it is shared as a file where the system can, and kept where the person thinks better of it", async () => {
+    assert.equal(await page.getByRole("button", { name: "Share" }).count(), 0, "this Chromium shares nothing");
+    const other = await openPage(t, browser, `${url}#record`, { acceptDownloads: true, share: true });
+    await rest(other);
+    const shared = () => other.evaluate(() => globalThis.shared);
+    await other.getByRole("button", { name: "Share" }).press("Enter");
+    await other.waitForFunction(() => globalThis.shared?.length === 1);
+    const [{ name, type, text }] = await shared();
+    assert.deepEqual([name, type], ["narrows-session.txt", "text/plain"]);
+    assert.deepEqual(text.trimEnd().split("\n"), await other.evaluate(() => narrows.session.trace.lines));
+    await other.evaluate(() => (globalThis.refuses = true));
+    await other.getByRole("button", { name: "Share" }).click();
+    await other.waitForFunction(() => globalThis.shared.length === 2);
+    await other.evaluate(() => (navigator.canShare = () => false));
+    const download = other.waitForEvent("download");
+    await other.getByRole("button", { name: "Share" }).click();
+    assert.equal((await download).suggestedFilename(), "narrows-session.jsonl");
+    assert.deepEqual(other.complaints, []);
+  });
+
   await t.test("a file is opened, played, scrubbed, and left again", async () => {
     await page.getByLabel("Open a file").setInputFiles(file);
     await page.getByText(/You look at session\.jsonl/).waitFor();

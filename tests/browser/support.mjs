@@ -64,9 +64,10 @@ export async function serveFolder(t, folder = root) {
 
 /** Opens the page and waits until it is ready. What the console complains about is a failure. */
 export async function openPage(t, browser, url, options = {}) {
-  const { viewport = { width: 1360, height: 900 }, ...rest } = options;
+  const { viewport = { width: 1360, height: 900 }, share = false, ...rest } = options;
   const context = await browser.newContext({ viewport, ...rest });
   t.after(() => context.close());
+  if (share) await context.addInitScript(shareWithNobody);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   page.complaints = [];
@@ -75,6 +76,16 @@ export async function openPage(t, browser, url, options = {}) {
   await page.goto(url);
   await page.locator("main:not([aria-busy])").waitFor();
   return page;
+}
+
+/** In the page: what a system with a share sheet offers; what was shared is kept. */
+function shareWithNobody() {
+  globalThis.shared = [];
+  navigator.canShare = ({ files }) => files.every((file) => file instanceof File);
+  navigator.share = async ({ files: [file] }) => {
+    globalThis.shared.push({ name: file.name, type: file.type, text: await file.text() });
+    if (globalThis.refuses) throw new DOMException("closed", "AbortError");
+  };
 }
 
 const REST_MS = 15_000;

@@ -4,6 +4,18 @@ import { cardPlaces, interfacesOf, isCard } from "./card.mjs";
 const DROPPED =
   /^(accept-(charset|encoding)|access-control-request-.*|connection|content-length|cookie2?|date|dnt|expect|host|keep-alive|origin|proxy-.*|referer|sec-.*|set-cookie|te|trailer|transfer-encoding|upgrade|user-agent|via)$/i;
 
+/** Ports at which a browser asks nobody anything (Fetch standard, bad port). */
+const BAD_PORTS = new Set(
+  (
+    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 " +
+    "143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 " +
+    "3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080"
+  ).split(" "),
+);
+
+/** A host with or without a port and a path, but without a scheme. */
+const SCHEMELESS = /^(\[[0-9a-f:]+\]|[\w-]+(\.[\w-]+)*)(:\d+)?([/?#]|$)/i;
+
 const TIMEOUT_MS = 8000;
 const BINDINGS = { JSONRPC: "JSON-RPC", "HTTP+JSON": "HTTP+JSON" };
 
@@ -32,15 +44,18 @@ export const STEPS = {
 /**
  * Takes the steps of a connection one by one, and ends at the first that fails.
  *
- * @param {{ url: string, headers: [string, string][], page: URL | Location, fetch?: typeof fetch }} options
+ * @param {{ url: string, headers: [string, string][], faults?: string[], page: URL | Location, fetch?: typeof fetch }} options
+ *   `faults`: what is wrong with headers that were left out
  * @returns {AsyncGenerator<Finding>}
  */
-export async function* examine({ url, headers, page, fetch = globalThis.fetch.bind(globalThis) }) {
+export async function* examine({ url, headers, faults = [], page, fetch = globalThis.fetch.bind(globalThis) }) {
   const visit = new Visit(fetch, page, headers);
   const address = visit.address(url);
   yield address.finding;
   if (address.finding.state === "failed") return;
-  yield visit.headers();
+  const sent = visit.headers(faults);
+  yield sent;
+  if (sent.state === "failed") return;
   let interfaceOf;
   for await (const finding of visit.card(address.url)) {
     interfaceOf = finding.interface ?? interfaceOf;
@@ -67,6 +82,12 @@ class Visit {
   }
 
   address(text) {
+    const bare = !/^https?:/i.test(text) && SCHEMELESS.exec(text);
+    if (bare && (bare[3] || bare[2] || bare[1] === "localhost" || !URL.canParse(text))) {
+      const whole = `${isLocal(bare[1]) ? "http" : "https"}://${text}`;
+      if (URL.canParse(whole))
+        return { finding: failed("address", "The scheme is missing.", `Write ${whole.split("://")[0]}:// before it: ${whole}`) };
+    }
     let url;
     try {
       url = new URL(text);
@@ -76,6 +97,15 @@ class Visit {
     if (url.protocol !== "https:" && url.protocol !== "http:") {
       return {
         finding: failed("address", `Agents are reached over http or https, not ${url.protocol}`, "Use the agent's http or https address."),
+      };
+    }
+    if (BAD_PORTS.has(url.port)) {
+      return {
+        finding: failed(
+          "address",
+          `No browser connects to port ${url.port}: it belongs to another protocol.`,
+          "Let the agent listen on another port, or run the gateway in Node: node pkg/cli.js.",
+        ),
       };
     }
     if (url.username || url.password) {
@@ -93,7 +123,8 @@ class Visit {
     return { url, finding: ok("address", `${url.origin}, path ${url.pathname}`) };
   }
 
-  headers() {
+  headers(faults) {
+    if (faults.length > 0) return failed("headers", faults.join("\n"), "Write each header on a line of its own, as Name: value.");
     if (this.dropped.length === 0) return ok("headers", this.#headers.length === 0 ? "None of your own." : "All of yours are sent.");
     const names = this.dropped.join(", ");
     return warning(

@@ -37,10 +37,12 @@ export class Live {
       if (response.type === "opaqueredirect") return told({ type: "failed", cause: "redirect" });
       told({ type: "head", status: response.status, headers: [...response.headers] });
       const reader = response.body?.getReader();
-      for (let piece; reader && !(piece = await reader.read()).done; ) told({ type: "body", base64: base64(piece.value) });
+      for (let piece; reader && !(piece = await reader.read()).done;) told({ type: "body", base64: base64(piece.value) });
       told({ type: "end" });
     } catch (error) {
-      told({ type: "failed", cause: "other", detail: String(error?.message ?? error) });
+      // A page is not told why: nobody there, a policy, a name without an address are all the same TypeError.
+      const detail = error instanceof TypeError ? "the browser does not say why" : String(error?.message ?? error);
+      told({ type: "failed", cause: "other", detail });
     }
   }
 }

@@ -13,8 +13,12 @@ export class RemoteSession extends EventTarget {
   known = [];
   agents = [];
   inbox = [];
+  tasks = [];
+  visits = new Map();
   /** what is wrong: a token is needed, or words about it */
   trouble;
+  /** whether a token was given and is not known */
+  isRefused = false;
   #endpoint;
   #token;
   #session;
@@ -40,6 +44,11 @@ export class RemoteSession extends EventTarget {
     return this.now;
   }
 
+  /** Where the gateway is. */
+  get host() {
+    return this.#endpoint.host;
+  }
+
   get isBusy() {
     return this.#running > 0;
   }
@@ -52,9 +61,9 @@ export class RemoteSession extends EventTarget {
     return this.#client.calls;
   }
 
-  /** @param {string} token kept in memory alone */
+  /** @param {string} [token] kept in memory alone; without one, what was given before is tried again */
   authorize(token) {
-    this.#token = token;
+    this.#token = token ?? this.#token;
     this.#connect();
   }
 
@@ -74,6 +83,7 @@ export class RemoteSession extends EventTarget {
 
   #connect() {
     this.trouble = undefined;
+    this.isRefused = false;
     this.known = [];
     this.#session = undefined;
     this.#client = new Client({
@@ -91,8 +101,8 @@ export class RemoteSession extends EventTarget {
     this.#changed();
     try {
       await this.#post(text);
-    } catch (error) {
-      this.#fail(`The gateway cannot be reached: ${error.message}.`);
+    } catch {
+      this.#fail(`The gateway at ${this.#endpoint.host} cannot be reached.`);
     } finally {
       this.#idle_at = this.now;
       this.#running -= 1;
@@ -136,7 +146,9 @@ export class RemoteSession extends EventTarget {
 
   #fail(trouble) {
     this.trouble = trouble;
-    this.#client.lose(trouble === "token" ? "A token is needed." : trouble);
+    this.isRefused = trouble === "token" && this.#token !== undefined;
+    if (trouble !== "token") this.known.push({ now: this.now, note: trouble, tone: "bad" });
+    this.#client.lose(trouble === "token" ? "A token is needed." : "The gateway is gone, and the answer with it.");
   }
 
   #leave() {

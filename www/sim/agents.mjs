@@ -161,7 +161,7 @@ class Writer extends Agent {
     ];
     const steps = [
       () => task.become("WORKING", "Thinking of an outline."),
-      () => task.write("outline", { data: { title: topic, pieces: pieces.length } }, true),
+      () => task.write("outline", { text: `Outline: ${topic}, in ${pieces.length} pieces.\n` }, true),
       ...pieces.map((text, i) => () => task.write("text", { text }, i === pieces.length - 1)),
       () => task.become("COMPLETED"),
     ];

@@ -10,6 +10,7 @@ export class Replayed extends EventTarget {
   isReplay = true;
   tools = [];
   calls = new Map();
+  visits = new Map();
   #lines;
   #at;
   #start;
@@ -51,6 +52,10 @@ export class Replayed extends EventTarget {
 
   get inbox() {
     return this.#state.records.filter(({ kind }) => kind === "inbox");
+  }
+
+  get tasks() {
+    return this.#state.records.filter(({ kind }) => kind === "task");
   }
 
   pass(ms) {

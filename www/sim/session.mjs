@@ -69,6 +69,16 @@ export class Session extends EventTarget {
     return agents.map((agent) => ({ ...agent, bucket: { ...agent.bucket, level: this.#level(agent.bucket) } }));
   }
 
+  /** The tasks that others sent to the gateway, among them. */
+  get tasks() {
+    return this.state.filter(({ kind }) => kind === "task");
+  }
+
+  /** The visitor's requests under way. */
+  get visits() {
+    return this.#world.visits;
+  }
+
   /** The inbox among them. */
   get inbox() {
     return this.state.filter(({ kind }) => kind === "inbox");
@@ -92,13 +102,18 @@ export class Session extends EventTarget {
 
   /** Whether something is to happen, or a real agent is waited for. */
   get isActive() {
-    return this.isPast || this.#world.nextAt !== undefined || this.#world.waiting.length > 0;
+    return this.isPast || this.#world.stirsAt !== undefined || this.#world.waiting.length > 0;
   }
 
-  /** Whether time has a reason to pass: something goes on, or a bucket fills. */
+  /** Whether time has a reason to pass: something goes on, a bucket fills, or an agent asked for silence. */
   get isBusy() {
-    if (this.isActive) return true;
-    return this.agents.some(({ bucket }) => bucket.burst > 0 && bucket.level < bucket.burst);
+    return this.isActive || this.agents.some((agent) => !this.isRested(agent));
+  }
+
+  /** Whether an agent may be sent to as often as at first. @param {object} agent */
+  isRested(agent) {
+    const { burst, level } = agent.bucket;
+    return this.closedFor(agent) === 0 && (burst === 0 || level >= burst);
   }
 
   /** Does something now. Where the future was known, it is another one from here on. @param {object} command */

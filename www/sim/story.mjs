@@ -1,4 +1,5 @@
-import { originOf, purpose, readJson } from "./spans.mjs";
+import { Bodies, readJson, said, stateName, stateWords, textOf } from "./a2a.mjs";
+import { VISITS, addressee, originOf, purpose } from "./spans.mjs";
 
 /** Sentences for what the gateway asks an agent for. */
 const ASKS = {
@@ -21,10 +22,13 @@ const CAUSES = {
   other: "cannot be reached",
 };
 
+const QUOTED_CHARS = 70;
+
 /**
- * Tells records in sentences, as they come.
+ * Tells records in sentences, as they come. What happens several times is told once, with a number.
  *
- * @typedef {{ at: number, text: string, tone: "plain" | "good" | "bad" | "world", span?: string }} Sentence
+ * @typedef {{ at: number, text: string, tone: "plain" | "good" | "warn" | "bad" | "world", span?: string, times: number }} Sentence
+ *   where it was told several times, `span` names all of them, joined by `+`
  */
 export class Story {
   /** @type {Sentence[]} */
@@ -32,51 +36,105 @@ export class Story {
   #nameOf;
   #calls = new Map();
   #exchanges = new Map();
+  #visits = new Map();
+  #bodies = new Bodies();
+  #told = new Map();
+  /** when a stream was left to close by itself, until that is told: most close at once */
+  #closing;
 
   /** @param {(origin: string) => string} nameOf what an agent is called */
   constructor(nameOf) {
     this.#nameOf = nameOf;
   }
 
-  take({ now, note, input, output, timeout }) {
-    if (note !== undefined) this.#tell(now, note, "world");
-    else if (input?.type === "message") this.#said(now, readJson(input.text));
+  take({ now, note, tone, input, output, timeout }) {
+    if (timeout !== undefined) this.#closing = undefined;
+    else if (now > this.#closing) {
+      this.#tell(this.#closing, "The gateway gives the stream a moment to close by itself.", "plain");
+      this.#closing = undefined;
+    }
+    if (note !== undefined) this.#tell(now, note, tone ?? "world");
+    else if (input?.type === "message") this.#asksTool(now, readJson(input.text));
     else if (input?.exchange !== undefined) this.#reported(now, input);
+    else if (input?.request !== undefined) this.#visited(now, input);
     else if (output?.type === "message") this.#answered(now, readJson(output.text));
     else if (output?.type === "fetch") this.#asked(now, output);
     else if (output?.type === "abort") this.#aborted(now, output.exchange);
+    else if (output?.type === "response_body") for (const event of this.#visitorHears(output)) this.#toVisitor(now, output.request, event);
+    else if (output?.type === "response_end") this.#toVisitor(now, output.request, this.#bodies.end(`v${output.request}`));
     else if (timeout?.reason === "poll") this.#waited(now, timeout.at - now);
+    else if (timeout?.reason === "stream_closing") this.#closing = now;
   }
 
-  #said(now, message) {
+  #asksTool(now, message) {
     if (message?.method === "tools/call") {
-      const name = String(message.params?.name);
-      const args = Object(message.params?.arguments);
-      const to = args.agent ?? args.alias ?? args.aliases?.join?.(", ");
-      this.#calls.set(message.id, name);
-      this.#tell(now, `The client calls ${name}${to ? ` for ${to}` : ""}.`, "plain", `c${message.id}`);
+      const to = addressee(message.params?.arguments);
+      const { async: isAsync, message: words } = Object(message.params?.arguments);
+      const what = `${message.params?.name}${to ? ` to ${to}` : ""}`;
+      this.#calls.set(message.id, { tool: message.params?.name, what, isAsync: isAsync === true });
+      const quote = typeof words === "string" ? `: ${quoted(words)}` : "";
+      this.#tell(now, `The client calls ${what}${quote || "."}`, "plain", `c${message.id}`, `The client calls ${what}.`);
     } else if (message?.method === "notifications/cancelled") {
       const id = message.params?.requestId;
-      this.#tell(now, `The client gives up on ${this.#calls.get(id) ?? "its request"}.`, "world", `c${id}`);
+      this.#tell(now, `The client gives up on ${this.#calls.get(id)?.what ?? "its request"}.`, "world", `c${id}`);
     } else if (message?.method === "initialize") this.#tell(now, "The client and the gateway shake hands.", "plain", `c${message.id}`);
   }
 
   #asked(now, fetch) {
     const name = this.#nameOf(originOf(fetch.url));
     const what = purpose(fetch);
-    this.#exchanges.set(fetch.exchange, name);
+    this.#exchanges.set(fetch.exchange, { name, what });
     this.#tell(now, ASKS[what]?.(name) ?? `The gateway makes a request to ${name}.`, "plain", `x${fetch.exchange}`);
   }
 
-  #reported(now, { type, exchange, status, cause }) {
-    const name = this.#exchanges.get(exchange);
-    if (type === "failed") this.#tell(now, `${name} ${CAUSES[cause] ?? CAUSES.other}.`, "bad", `x${exchange}`);
-    else if (type === "head" && (status < 200 || status > 299))
-      this.#tell(now, `${name} answers with status ${status}.`, "bad", `x${exchange}`);
+  #reported(now, input) {
+    const { type, exchange, status, cause } = input;
+    const known = this.#exchanges.get(exchange);
+    if (!known) return;
+    const { name } = known;
+    const span = `x${exchange}`;
+    if (type === "failed") this.#tell(now, `${name} ${CAUSES[cause] ?? CAUSES.other}.`, "bad", span);
+    else if (type === "head" && (status < 200 || status > 299)) this.#tell(now, `${name} answers with status ${status}.`, "bad", span);
+    else if (type === "body") for (const event of this.#bodies.add(span, input)) this.#streamed(now, known, span, event);
+    else if (type === "end") this.#ended(now, known, span);
+  }
+
+  /** An event of a stream. */
+  #streamed(now, known, span, event) {
+    const heard = said(event);
+    if (!heard) return;
+    const { name } = known;
+    if (!known.streams) {
+      known.streams = true;
+      this.#tell(now, `${name} begins to stream.`, "plain", span);
+      if (heard.kind === "task" && heard.state === "submitted") return;
+    }
+    if (heard.kind === "artifact") this.#count(`${span} ${heard.name}`, now, `${name} streams a piece of “${heard.name}”.`, span);
+    else this.#says(now, name, heard, span);
+  }
+
+  /** A plain answer is complete. */
+  #ended(now, known, span) {
+    const whole = this.#bodies.end(span);
+    if (known.streams) return;
+    if (known.what === "read the card") {
+      if (whole) this.#tell(now, `${known.name} shows its card.`, "plain", span);
+      return;
+    }
+    const heard = said(whole);
+    if (heard) this.#says(now, known.name, heard, span);
+    else if (whole?.error) this.#tell(now, `${known.name} answers with an error: ${quoted(whole.error.message ?? "")}`, "bad", span);
+  }
+
+  #says(now, name, { kind, state, words }, span) {
+    const quote = words ? `: ${quoted(words)}` : "";
+    if (kind === "message") return this.#tell(now, `${name} answers${quote || "."}`, "plain", span, `${name} answers.`);
+    const tone = state === "input-required" ? "warn" : ["failed", "rejected"].includes(state) ? "bad" : "plain";
+    return this.#tell(now, `${name} ${stateWords(state)}${quote || "."}`, tone, span);
   }
 
   #aborted(now, exchange) {
-    this.#tell(now, `The gateway hangs up on ${this.#exchanges.get(exchange)}.`, "plain", `x${exchange}`);
+    this.#tell(now, `The gateway hangs up on ${this.#exchanges.get(exchange)?.name ?? "an agent"}.`, "plain", `x${exchange}`);
   }
 
   #waited(now, ms) {
@@ -84,19 +142,86 @@ export class Story {
   }
 
   #answered(now, message) {
-    const tool = this.#calls.get(message?.id);
-    if (tool === undefined || message.method !== undefined) return;
+    const call = this.#calls.get(message?.id);
+    if (call === undefined || message.method !== undefined) return;
     const { result, error } = message;
+    const { what } = call;
     const span = `c${message.id}`;
-    const code = result?.structuredContent?.error?.code;
-    const state = result?.structuredContent?.task?.status?.state?.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
-    if (error) this.#tell(now, `${tool} is refused: ${error.message}`, "bad", span);
+    const { error: fault, task, succeeded, failed } = Object(result?.structuredContent);
+    const state = stateName(task?.status?.state);
+    if (error) this.#tell(now, `${what} is refused: ${error.message}`, "bad", span);
     else if (result?.isError)
-      this.#tell(now, `${tool} failed${code ? ` with ${code}` : ""}: ${result.content?.[0]?.text ?? ""}`, "bad", span);
-    else this.#tell(now, `${tool} is answered${state ? `: ${state}` : ""}.`, "good", span);
+      this.#tell(now, `${what} failed${fault?.code ? ` with ${fault.code}` : ""}: ${result.content?.[0]?.text ?? ""}`, "bad", span);
+    else if (call.isAsync) this.#tell(now, `${what} is accepted: the outcome will be in the inbox.`, "good", span);
+    else if (succeeded !== undefined) this.#tell(now, `${what} is answered: ${succeeded} of ${succeeded + failed}.`, "good", span);
+    else {
+      const asks = state === "input-required" && call.tool !== "respond_task";
+      this.#tell(now, `${what} is answered${state ? `: ${state}` : ""}.`, asks ? "warn" : "good", span);
+    }
   }
 
-  #tell(at, text, tone, span) {
-    this.sentences.push({ at, text, tone, span });
+  #visited(now, { type, request, text }) {
+    const span = `v${request}`;
+    if (type === "request_gone") this.#tell(now, "A visitor leaves without waiting for the end.", "world", span);
+    if (type !== "request_body") return;
+    const { method, params } = Object(readJson(text));
+    const what = VISITS[method];
+    this.#visits.set(request, what);
+    const words = textOf(params?.message);
+    if (words) this.#tell(now, `A visitor sends ${params.message.taskId ? "one more message" : "a task"}: ${quoted(words)}`, "plain", span);
+    else this.#tell(now, `A visitor asks the gateway to ${what ?? "do something"}.`, "plain", span);
   }
+
+  #visitorHears(output) {
+    return this.#bodies.add(`v${output.request}`, output);
+  }
+
+  #toVisitor(now, request, event) {
+    const span = `v${request}`;
+    const heard = said(event);
+    if (event?.error) this.#tell(now, `The visitor is refused: ${quoted(event.error.message ?? "")}`, "bad", span);
+    if (!heard) return;
+    const quote = heard.words ? `: ${quoted(heard.words)}` : "";
+    if (heard.kind === "artifact") this.#tell(now, `The visitor is sent a piece of “${heard.name}”.`, "plain", span);
+    else
+      this.#tell(
+        now,
+        `The visitor hears that the task is ${heard.state ?? "answered"}${quote || "."}`,
+        heard.state === "completed" ? "good" : "plain",
+        span,
+      );
+  }
+
+  /** Tells something; where it was told at this very moment already, it is counted. */
+  #tell(at, text, tone, span, common = text) {
+    const key = `${at} ${tone} ${common}`;
+    const before = this.#told.get(key);
+    if (before) {
+      before.text = common;
+      before.times += 1;
+      before.span = before.span && span ? `${before.span}+${span}` : before.span;
+      return;
+    }
+    const sentence = { at, text, tone, span, times: 1 };
+    this.#told.set(key, sentence);
+    this.sentences.push(sentence);
+  }
+
+  /** Tells something that goes on: once, and from then on it is counted. */
+  #count(key, at, text, span) {
+    const before = this.#told.get(key);
+    if (before) {
+      before.times += 1;
+      before.until = at;
+      return;
+    }
+    const sentence = { at, text, tone: "plain", span, times: 1 };
+    this.#told.set(key, sentence);
+    this.sentences.push(sentence);
+  }
+}
+
+function quoted(text) {
+  const line = String(text).replace(/\s+/g, " ").trim();
+  return `“${line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS - 1)}…` : line}”`;
 }

@@ -12,6 +12,9 @@ export const MODES = {
 /** How long a way takes when nothing is wrong with it. */
 const LATENCY_MS = 40;
 
+/** A way with nothing wrong. */
+export const HEALTHY = { latency_ms: LATENCY_MS, mode: "works", cut: false };
+
 const FLOOD_BYTES = 64 << 10;
 const FLOOD_PIECES = 64;
 const FLOOD_MS = 25;
@@ -32,7 +35,7 @@ export class Wire {
     this.#clock = clock;
     this.#report = report;
     for (const agent of agents) {
-      this.#agents.set(agent.origin, { agent, latency_ms: LATENCY_MS, mode: "works", cut: false });
+      this.#agents.set(agent.origin, { agent, ...HEALTHY });
     }
   }
 

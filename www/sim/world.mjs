@@ -2,19 +2,32 @@ import { Core } from "../core.mjs";
 import { cast } from "./agents.mjs";
 import { Client } from "./client.mjs";
 import { Queue } from "./queue.mjs";
+import { GATEWAY_HOST, Visitor } from "./visitor.mjs";
 import { Wire } from "./wire.mjs";
 
 /** The client of this page, among the gateway's peers. */
 const PEER = 1;
 
+/** After how many failures in a row the gateway holds an agent for unhealthy. */
+export const UNHEALTHY = 3;
+
 /** How long a message takes between the client and the gateway. */
 const LINK_MS = 20;
 
-/** What the gateway is born with. Answers are short here, so that a flood is over soon. */
-export const CONFIG = { name: "narrows-page", limits: { reply_bytes: 512 << 10 } };
+/** What the gateway is born with. Answers are short here, so that a flood is over soon. It is an agent for others too. */
+export const CONFIG = {
+  name: "narrows-page",
+  limits: { reply_bytes: 512 << 10 },
+  server: { hosts: [GATEWAY_HOST] },
+  a2a: { name: "Front desk", responder: "inbox" },
+};
 
-/** What the pretend agents are connected with: the echo has a limit, so that there is a bucket to be seen. */
-const LIMITS = { echo: { rate_limit_rps: 1, rate_limit_burst: 5 } };
+/** What the pretend agents are connected with: each has a limit, so that there is a bucket to be seen. */
+const LIMITS = {
+  echo: { rate_limit_rps: 1, rate_limit_burst: 5 },
+  writer: { rate_limit_rps: 2, rate_limit_burst: 10 },
+  clerk: { rate_limit_rps: 2, rate_limit_burst: 10 },
+};
 
 /**
  * The whole system at one moment: the gateway, its client, three agents and the ways between them.
@@ -34,6 +47,9 @@ export class World {
   #queue = new Queue();
   #wire;
   #client;
+  #visitor;
+  #letters = 0;
+  #unhealthy = new Set();
   #unix_ms;
   #live;
   #timeout = "null";
@@ -60,6 +76,10 @@ export class World {
       now: () => this.now,
       onReady: () => this.#connect([...this.agents]),
     });
+    this.#visitor = new Visitor({
+      input: (input) => this.#input(input),
+      after: (run) => this.#queue.add(this.now + LINK_MS, run),
+    });
     this.#input({ type: "open", peer: PEER, scope: "page" });
     this.#client.start();
   }
@@ -76,12 +96,22 @@ export class World {
     return this.#wire.faults;
   }
 
+  /** The visitor's requests that have no whole answer yet, with how each was made. @returns {Map<number, string>} */
+  get visits() {
+    return this.#visitor.open;
+  }
+
   /** When the next thing happens by itself, or undefined. */
   get nextAt() {
     const due = this.#due?.at;
     const next = this.#queue.nextAt;
     if (due === undefined && next === undefined) return undefined;
     return Math.max(this.now, Math.min(due ?? Infinity, next ?? Infinity));
+  }
+
+  /** The same, but for what only keeps a stream alive while somebody thinks. */
+  get stirsAt() {
+    return this.#queue.nextAt === undefined && this.#due?.reason === "keep_alive" ? undefined : this.nextAt;
   }
 
   /** The exchanges with real agents that are under way. @returns {number[]} */
@@ -124,6 +154,10 @@ export class World {
       case "jump":
         this.now += command.ms;
         return this.#note(`The clock jumps ahead by ${command.ms / 1000} s, as when a laptop wakes up.`);
+      case "visit":
+        return command.text === undefined ? this.#visitor.ask(command) : this.#visitor.send(command);
+      case "leave":
+        return this.#visitor.leave(command.request);
       case "report":
         if (command.input.type === "end" || command.input.type === "failed") this.#open.delete(command.input.exchange);
         return this.#input(command.input);
@@ -146,22 +180,44 @@ export class World {
     this.#client.call("connect_agent", args, { byUser: false, onEnd: () => this.#connect(rest) });
   }
 
-  #note(note) {
-    this.log.push({ now: this.now, note });
-    this.lines.push(JSON.stringify({ now: this.now, note }));
+  #note(note, tone) {
+    const record = { now: this.now, note, ...(tone && { tone }) };
+    this.log.push(record);
+    this.lines.push(JSON.stringify(record));
+  }
+
+  /** Tells what no output says: what has come into the inbox, and whose health has changed. */
+  #look({ type }) {
+    if (!["head", "body", "end", "failed", "tick"].includes(type)) return;
+    const { state } = this;
+    for (const { kind, number, alias, state: word } of state) {
+      if (kind !== "inbox" || number < this.#letters) continue;
+      this.#letters = number + 1;
+      this.#note(`The outcome of ${alias} is in the inbox${word ? `: ${word}` : ""}.`, "good");
+    }
+    for (const { kind, alias, health } of state) {
+      if (kind !== "agent") continue;
+      const isUnhealthy = health.failures >= UNHEALTHY;
+      if (isUnhealthy === this.#unhealthy.has(alias)) continue;
+      if (isUnhealthy) this.#unhealthy.add(alias);
+      else this.#unhealthy.delete(alias);
+      if (isUnhealthy) this.#note(`The gateway holds ${alias} for unhealthy now: a broadcast skips it.`, "bad");
+      else this.#note(`The gateway holds ${alias} for healthy again.`, "good");
+    }
   }
 
   #input(input) {
     this.#core.input(this.now, JSON.stringify(input));
     const outputs = [];
-    for (let text; (text = this.#core.output()) !== undefined; ) outputs.push(JSON.parse(text));
-    for (let line; (line = this.#core.traceLine()) !== undefined; ) this.#trace(line);
+    for (let text; (text = this.#core.output()) !== undefined;) outputs.push(JSON.parse(text));
+    for (let line; (line = this.#core.traceLine()) !== undefined;) this.#trace(line);
     const timeout = this.#core.timeout() ?? "null";
     if (timeout !== this.#timeout) {
       this.#timeout = timeout;
       this.log.push({ now: this.now, timeout: JSON.parse(timeout) });
     }
     for (const output of outputs) this.#perform(output);
+    this.#look(input);
   }
 
   #trace(line) {
@@ -177,7 +233,8 @@ export class World {
     else if (output.type === "fetch") {
       this.#open.add(output.exchange);
       this.#live?.fetch(output);
-    } else if (output.type === "abort") {
+    } else if (output.type.startsWith("response_")) this.#visitor.hear(output);
+    else if (output.type === "abort") {
       this.#wire.abort(output.exchange);
       if (this.#open.delete(output.exchange)) this.#live?.abort(output.exchange);
     }

@@ -1,16 +1,21 @@
 import { Session } from "../sim/session.mjs";
 import { Replayed } from "../sim/replayed.mjs";
 import { cast } from "../sim/agents.mjs";
+import { UNHEALTHY } from "../sim/world.mjs";
+import { HEALTHY } from "../sim/wire.mjs";
 import { Live } from "../net/live.mjs";
 import { RemoteSession } from "../net/remote.mjs";
 import { BreakView } from "./break.mjs";
 import { BringView } from "./bring.mjs";
 import { BytesView } from "./bytes.mjs";
 import { h, lessMotion, write } from "./dom.mjs";
+import { ExamplesView } from "./examples.mjs";
 import { MeasureView } from "./measure.mjs";
 import { PlayView } from "./play.mjs";
 import { RecordView } from "./record.mjs";
-import { stateOf } from "./result.mjs";
+import { openQuestion } from "./reply.mjs";
+import { standing } from "./result.mjs";
+import { ServeView } from "./serve.mjs";
 import { StoryView } from "./story.mjs";
 import { Tabs } from "./tabs.mjs";
 import { TimelineView } from "./timeline.mjs";
@@ -19,9 +24,12 @@ import { TroubleView } from "./token.mjs";
 /** How long changes are gathered before they are drawn where less motion is wanted. */
 const CALM_MS = 50;
 
+/** What nobody can do while a trace from a file is looked at. */
+const LIVE = ["play", "break", "serve", "bring"];
+
 /** The page: one session, and the views of it. */
 export class App {
-  /** the bar that is looked at, by its id */
+  /** what is looked at: the ids of bars, joined by `+` */
   selected;
   cast = cast({}).map(({ alias, about, origin }) => ({ alias, about, origin }));
   #home;
@@ -40,21 +48,26 @@ export class App {
     this.story = new StoryView(this);
     this.trouble = new TroubleView(this);
     this.play = new PlayView(this);
-    const tab = (name, title, view) => ({ name, title, element: view.element, view });
-    const here = gateway ? [] : [tab("break", "Break things", new BreakView(this))];
+    this.bring = new BringView(this);
+    this.examples = new ExamplesView(this);
+    const tab = (name, title, rest, view) => ({ name, title, rest, element: view.element, view });
+    const here = gateway
+      ? []
+      : [tab("break", "Break", " things", new BreakView(this)), tab("serve", "Serve", " others", new ServeView(this))];
     this.#views = [
-      tab("play", "Play", this.play),
+      tab("play", "Play", "", this.play),
       ...here,
-      tab("bring", "Bring your own", new BringView(this)),
-      tab("record", "Record", new RecordView(this)),
-      tab("measure", "Measure", new MeasureView(load)),
+      tab("bring", "Bring", " your own", this.bring),
+      tab("record", "Record", "", new RecordView(this)),
+      tab("measure", "Measure", "", new MeasureView(load)),
     ];
     this.tabs = new Tabs("What to do", this.#views, () => this.redraw());
     this.notice = h("p.notice", { hidden: true });
     this.restart = h("button", { type: "button", onclick: () => this.startAgain() }, "Start again");
     this.restart.hidden = gateway !== undefined;
     const side = h("aside.card.side", { "aria-label": "Details" }, this.bytes.element, this.story.element);
-    this.elements = [this.trouble.element, this.timeline.element, this.notice, h("div.below", {}, this.tabs.element, side), this.#status];
+    this.below = h("div.below", {}, this.tabs.element, side);
+    this.elements = [this.trouble.element, this.examples.element, this.timeline.element, this.notice, this.below, this.#status];
     this.redraw();
   }
 
@@ -70,7 +83,7 @@ export class App {
     }
   }
 
-  /** Looks at a bar, or at none. @param {string | undefined} id */
+  /** Looks at a bar, or at none. @param {string | undefined} id one, or several joined by `+` */
   select(id) {
     const before = this.selected;
     this.selected = id;
@@ -78,7 +91,7 @@ export class App {
     if (id !== undefined) this.timeline.reveal(id);
     this.#draw();
     if (id !== undefined) this.bytes.focus();
-    else if (before) document.querySelector(`[data-span="${before}"]`)?.focus();
+    else if (before) this.timeline.focus(before);
   }
 
   /** Looks at what the gateway knows of an agent. @param {string} origin */
@@ -101,9 +114,10 @@ export class App {
     return () => session.calls.get(id) ?? { state: "canceled", progress: [] };
   }
 
-  /** Waits until a call has ended. @param {() => { state: string }} call */
-  ended(call) {
-    return this.until(() => call().state !== "running");
+  /** Waits until a call has ended. @param {() => { state: string }} call @returns {Promise<object>} the call */
+  async ended(call) {
+    await this.until(() => call().state !== "running");
+    return call();
   }
 
   /** Waits until something holds; ends by an error when another future or session begins. @param {() => boolean} holds */
@@ -122,9 +136,39 @@ export class App {
     });
   }
 
+  /** Asks an agent for a sign of life, which makes it healthy again. @param {string} alias */
+  ping(alias) {
+    return this.call("ping_agent", { alias });
+  }
+
+  /** Makes every way as it was at first, and asks the unhealthy for a sign of life. */
+  async heal() {
+    const { session } = this;
+    for (const { alias } of this.cast) {
+      const faults = session.world.faults[alias];
+      if (Object.entries(HEALTHY).every(([key, value]) => faults[key] === value)) continue;
+      session.command({ type: "fault", alias, change: HEALTHY, note: `The way to ${alias} is as it was at first.` });
+    }
+    for (const { alias, health } of session.agents) if (health.failures >= UNHEALTHY) await this.ended(this.ping(alias));
+  }
+
+  /** The question of an agent that waits for an answer. @param {string} alias */
+  asking(alias) {
+    const { session } = this;
+    const agent = session.agents.find((known) => known.alias === alias);
+    const task = session.isReplay ? agent?.conversation?.waiting_task : undefined;
+    return task ? { task, words: "" } : openQuestion(session.calls.values(), alias);
+  }
+
   /** Fills in the form without calling. */
   draft(tool, args) {
     this.play.draft(tool, args);
+  }
+
+  /** Examines the way to an agent. @param {string} url @param {Record<string, string>} [headers] */
+  check(url, headers) {
+    this.showTab("bring");
+    this.bring.check(url, headers);
   }
 
   /** What an agent is called. @param {string} origin */
@@ -178,7 +222,11 @@ export class App {
     if (session.followed) return;
     session.followed = true;
     session.addEventListener("change", () => session === this.session && this.redraw());
-    session.addEventListener("fork", () => this.#say("Another future begins here."));
+    session.addEventListener("fork", () => {
+      this.#say("Another future begins here.");
+      // What was looked at may never happen, and its name may come to mean something else.
+      this.selected = undefined;
+    });
   }
 
   #draw() {
@@ -188,12 +236,15 @@ export class App {
     this.timeline.update();
     this.story.update();
     this.trouble.update();
+    this.examples.update();
     // Without a token there is nothing else to see.
     for (const element of this.elements.slice(1)) element.classList.toggle("closed", session.trouble === "token");
-    this.bytes.update(this.#thing());
+    const thing = this.#thing();
+    this.bytes.update(thing);
+    this.below.classList.toggle("wide", thing !== undefined);
     const { view } = this.#views.find(({ name }) => name === this.tabs.current);
     view.update();
-    for (const { name, element } of this.#views) element.inert = session.isReplay === true && ["play", "break", "bring"].includes(name);
+    for (const { name, element } of this.#views) element.inert = session.isReplay === true && LIVE.includes(name);
     this.notice.hidden = session.isReplay !== true;
     if (session.isReplay)
       write(this.notice, `You look at ${session.title}, a trace from a file. Play it, step through it, scrub. To go back, see Record.`);
@@ -202,15 +253,25 @@ export class App {
 
   /** What the details are about. */
   #thing() {
+    const { session } = this;
     if (this.#agent) {
-      const agent = this.session.agents.find(({ url }) => new URL(url).origin === this.#agent);
-      const inbox = this.session.inbox.filter(({ alias }) => alias === agent?.alias);
+      const agent = session.agents.find(({ url }) => new URL(url).origin === this.#agent);
+      const inbox = session.inbox.filter(({ alias }) => alias === agent?.alias);
       const records = [agent, ...inbox].filter(Boolean).map((raw) => ({ raw }));
       return { title: `What the gateway knows of ${this.nameOf(this.#agent)}`, records, key: JSON.stringify(records) };
     }
     const span = this.selected === undefined ? undefined : this.timeline.find(this.selected);
     if (!span) return undefined;
-    return { title: span.kind === "moment" ? "Gateway: in and out" : span.label, records: span.records, key: span.id };
+    const title = this.#titleOf(span);
+    // What comes later than the moment that is looked at is not known yet.
+    const records = span.records.filter(({ now }) => now <= session.now);
+    return { title, records, key: span.id, begins: span.start };
+  }
+
+  #titleOf({ kind, label, to, lane }) {
+    if (kind === "moment") return "Gateway: in and out";
+    if (kind === "exchange") return `${this.nameOf(lane)}: ${label}`;
+    return `${label}${to ? ` to ${to}` : ""}`;
   }
 
   /** Outcomes are read out, each once. */
@@ -218,7 +279,7 @@ export class App {
     for (const call of this.session.calls.values()) {
       if (!call.byUser || call.state === "running" || this.#announced.has(call.id)) continue;
       this.#announced.add(call.id);
-      this.#say(`${call.tool}: ${stateOf(call) ?? call.state}.`);
+      this.#say(`${call.tool}: ${standing(call).outcome}.`);
     }
   }
 

@@ -9,7 +9,8 @@ const JUMPS_MS = [10_000, 90_000];
 export class BreakView {
   #app;
   #rows;
-  #tried = [];
+  #buttons = [];
+  #isRunning = false;
 
   constructor(app) {
     this.#app = app;
@@ -17,11 +18,11 @@ export class BreakView {
     const jumps = JUMPS_MS.map((ms) =>
       h("button", { type: "button", onclick: () => app.session.command({ type: "jump", ms }) }, `Jump ahead ${ms / 1000} s`),
     );
-    const heal = h("button", { type: "button", onclick: () => this.#heal() }, "Heal everything");
+    const heal = h("button", { type: "button", onclick: () => app.heal().catch(() => {}) }, "Heal everything");
     this.element = h(
       "div.panel.break",
       {},
-      h("h2", {}, "Try"),
+      h("h2", {}, "One press each"),
       h("ul.experiments", {}, ...experiments(app).map((experiment) => this.#experiment(experiment))),
       h("h2", {}, "Break it yourself"),
       h("div.ways", {}, ...this.#rows.map(({ element }) => element)),
@@ -30,44 +31,63 @@ export class BreakView {
   }
 
   update() {
-    const { session } = this.#app;
-    const { faults } = session.world ?? {};
+    const { faults } = this.#app.session.world ?? {};
     for (const row of this.#rows) if (faults) row.update(faults[row.alias]);
-    for (const tried of this.#tried) tried();
   }
 
-  #experiment({ title, watch, run }) {
-    const state = h("span.badge", { hidden: true });
+  #experiment({ title, about, agents, run }) {
+    const finding = h("p.finding", { role: "status", hidden: true });
+    const act = h("button", { type: "button", hidden: true });
+    let onAct;
+    act.addEventListener("click", () => onAct?.());
     const button = h("button", { type: "button" }, title);
+    const say = (words, state, offer) => {
+      write(finding, words);
+      attribute(finding, "data-state", state);
+      finding.hidden = false;
+      onAct = offer?.run;
+      act.hidden = offer === undefined;
+      write(act, offer?.title ?? "");
+    };
     button.addEventListener("click", async () => {
-      button.disabled = true;
-      write(state, "running");
-      attribute(state, "data-state", "running");
-      state.hidden = false;
-      const session = this.#app.session;
-      if (!session.playing) {
-        session.playing = true;
-        session.touch();
-      }
+      if (this.#isRunning) return;
+      this.#setRunning(true);
+      this.#play();
       try {
-        await run();
-        write(state, "watch it above");
-        attribute(state, "data-state", "done");
+        say("Getting ready: everything as it was at first.", "running");
+        await this.#prepare(agents);
+        say("Running: watch the timeline.", "running");
+        const { words, isBad, act: offer } = await run();
+        say(words, isBad ? "failed" : "done", offer);
       } catch {
         // Time was scrubbed back or the session replaced: what was to come does not come.
-        write(state, "left off");
-        attribute(state, "data-state", "canceled");
+        say("Left off.", "stopped");
+      } finally {
+        this.#setRunning(false);
       }
-      button.disabled = false;
     });
-    return h("li", {}, h("div.bar", {}, button, state), h("p.about", {}, watch));
+    this.#buttons.push(button);
+    return h("li", {}, button, h("p.about", {}, about), finding, act);
   }
 
-  #heal() {
-    for (const { alias } of this.#app.cast) {
-      const change = { latency_ms: 40, mode: "works", cut: false };
-      this.#app.session.command({ type: "fault", alias, change, note: `The way to ${alias} is as it was at first.` });
-    }
+  /** The world is healed, and the agents may be sent to as often as at first. */
+  async #prepare(agents) {
+    const app = this.#app;
+    await app.heal();
+    await app.until(() => app.session.agents.every((agent) => !agents.includes(agent.alias) || app.session.isRested(agent)));
+  }
+
+  /** One experiment at a time. The buttons keep the focus, so they are not disabled for the browser. */
+  #setRunning(isRunning) {
+    this.#isRunning = isRunning;
+    for (const button of this.#buttons) attribute(button, "aria-disabled", isRunning ? "true" : undefined);
+  }
+
+  #play() {
+    const { session } = this.#app;
+    if (session.playing) return;
+    session.playing = true;
+    session.touch();
   }
 }
 
@@ -97,11 +117,8 @@ class Way {
       { id: `mode-${alias}`, onchange: () => set({ mode: this.#mode.value }, `From here on ${alias} ${MODES[this.#mode.value]}.`) },
       ...options,
     );
-    this.#cut = h(
-      "button",
-      { type: "button", onclick: () => set({ cut: true }, `The next event from ${alias} is cut in half.`) },
-      "Cut the next event",
-    );
+    const cut = () => this.#cut.getAttribute("aria-disabled") || set({ cut: true }, `The next event from ${alias} is cut in half.`);
+    this.#cut = h("button", { type: "button", onclick: cut }, "Cut the next event");
     const streams = alias === "writer";
     this.element = h(
       "fieldset.way",
@@ -118,7 +135,7 @@ class Way {
     this.#say();
     if (this.#mode.value !== mode) this.#mode.value = mode;
     write(this.#cut, cut ? "Waits for the next event to cut" : "Cut the next event");
-    this.#cut.disabled = cut;
+    attribute(this.#cut, "aria-disabled", cut ? "true" : undefined);
   }
 
   #say() {

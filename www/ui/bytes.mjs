@@ -1,14 +1,15 @@
 import { originOf } from "../sim/spans.mjs";
-import { attribute, h } from "./dom.mjs";
+import { attribute, h, write } from "./dom.mjs";
 import { byteLength, decoded, moment, readable, size } from "./format.mjs";
 
 /** Longer texts are shown in part until somebody asks for all. */
-const SHOWN_CHARS = 6000;
+const SHOWN_CHARS = 3000;
 
 /** What a bar on the timeline is made of, byte by byte. */
 export class BytesView {
   #app;
   #title = h("h2", { tabIndex: -1 });
+  #note = h("p.empty", { hidden: true });
   #list = h("ol.records");
   #forms = ["Readable", "As sent"].map((form) => h("button", { type: "button", onclick: () => this.#setForm(form) }, form));
   #form = "Readable";
@@ -23,14 +24,17 @@ export class BytesView {
       "section.bytes",
       { "aria-label": "What it is made of", hidden: true, onkeydown: (event) => event.key === "Escape" && app.select(undefined) },
       bar,
+      this.#note,
       this.#list,
     );
   }
 
-  /** @param {{ title: string, records: object[] } | undefined} thing what to show */
+  /** @param {{ title: string, records: object[], key: string, begins?: number } | undefined} thing what to show */
   update(thing) {
     this.element.hidden = thing === undefined;
     if (thing === undefined) return;
+    this.#note.hidden = thing.records.length > 0;
+    write(this.#note, thing.begins === undefined ? "The gateway knows nothing of it." : `Not yet: this begins at ${moment(thing.begins)}.`);
     for (const button of this.#forms) attribute(button, "aria-pressed", String(button.textContent === this.#form));
     const key = `${thing.title} ${this.#form} ${thing.key ?? ""}`;
     if (key !== this.#shown || thing.records.length < this.#count) {
@@ -67,7 +71,7 @@ export class BytesView {
 
 /** A text, or its beginning and a button for the rest. */
 function pieces(text) {
-  const pre = h("pre", { tabIndex: 0, role: "group", "aria-label": "Bytes" }, text.slice(0, SHOWN_CHARS));
+  const pre = h("pre", {}, text.slice(0, SHOWN_CHARS));
   if (text.length <= SHOWN_CHARS) return [pre];
   const more = h(
     "button",
@@ -116,6 +120,16 @@ function describe({ input, output, note, timeout, raw }, app) {
     }
     case "abort":
       return { who: "Gateway", what: `hangs up, exchange ${output.exchange}` };
+    case "response_head":
+      return {
+        who: "Gateway → visitor",
+        what: `head, request ${output.request}`,
+        text: [`HTTP ${output.status}`, ...output.headers.map((pair) => pair.join(": "))].join("\n"),
+      };
+    case "response_body":
+      return { who: "Gateway → visitor", what: `bytes, request ${output.request}`, text: output.text };
+    case "response_end":
+      return { who: "Gateway → visitor", what: `end, request ${output.request}` };
     default:
       return { who: "Gateway", what: "notice for the log", text: JSON.stringify(output) };
   }
@@ -141,6 +155,18 @@ function describeInput(input) {
       return { who: "Clock", what: "the moment has come for which the gateway asked" };
     case "open":
       return { who: "Client", what: "is there" };
+    case "request":
+      return {
+        who: "Visitor → gateway",
+        what: `head, request ${input.request}`,
+        text: [`${input.method} ${input.target}`, ...input.headers.map((pair) => pair.join(": "))].join("\n"),
+      };
+    case "request_body":
+      return { who: "Visitor → gateway", what: `bytes, request ${input.request}`, text: input.text ?? decoded(input.base64) };
+    case "request_end":
+      return { who: "Visitor → gateway", what: `end, request ${input.request}` };
+    case "request_gone":
+      return { who: "Visitor", what: `leaves, request ${input.request}` };
     default:
       return { who: "Host", what: input.type.replaceAll("_", " ") };
   }

@@ -1,4 +1,5 @@
-import { h } from "./dom.mjs";
+import { attribute, h, write } from "./dom.mjs";
+import { headerLines } from "./header-lines.mjs";
 
 /** Texts that want room. */
 const LONG = new Set(["message", "description"]);
@@ -12,11 +13,13 @@ export class SchemaForm {
 
   /**
    * @param {{ properties?: object, required?: string[] }} schema
-   * @param {{ aliases: string[], agentsId: string }} known the connected agents, and the list of them in the page
+   * @param {{ aliases: string[] }} known the connected agents
    */
-  constructor({ properties = {}, required = [] }, { aliases, agentsId }) {
+  constructor({ properties = {}, required = [] }, { aliases }) {
     const names = Object.keys(properties).sort((a, b) => Number(required.includes(b)) - Number(required.includes(a)));
-    this.#fields = names.map((name) => field(name, properties[name], { isRequired: required.includes(name), aliases, agentsId }));
+    // Where an agent is made known, its alias is a new one.
+    const known = "agent_url" in properties ? [] : aliases;
+    this.#fields = names.map((name) => field(name, properties[name], { isRequired: required.includes(name), aliases: known }));
     const main = this.#fields.filter(({ name, isRequired }) => isRequired || LONG.has(name));
     const rest = this.#fields.filter((one) => !main.includes(one));
     const few = main.length === 0 && rest.length <= 3;
@@ -28,7 +31,7 @@ export class SchemaForm {
     }
   }
 
-  /** What was filled in. @throws {SyntaxError} a field that wants JSON holds something else */
+  /** What was filled in. @throws {FieldFault} a field holds what cannot be read */
   get value() {
     const entries = this.#fields.map(({ name, read }) => [name, read()]);
     return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
@@ -39,33 +42,104 @@ export class SchemaForm {
     for (const { name, put } of this.#fields) put(args[name]);
     if (this.more) this.more.open = Object.keys(args).some((name) => this.more.querySelector(`[name="${name}"]`));
   }
+
+  /** The needed fields that are empty. @returns {string[]} their names */
+  get missing() {
+    return this.#fields.filter(({ isRequired, isEmpty }) => isRequired && isEmpty()).map(({ name }) => name);
+  }
+
+  /** Says at a field what is wrong with it. @param {string} name @param {string} words @returns {boolean} whether there is such a field */
+  mark(name, words) {
+    const found = this.#fields.find((one) => one.name === name);
+    if (!found) return false;
+    write(found.fault, words);
+    attribute(found.control, "aria-invalid", "true");
+    if (this.more?.contains(found.control)) this.more.open = true;
+    return true;
+  }
+
+  /** Takes all such marks away. */
+  unmark() {
+    for (const { fault, control } of this.#fields) {
+      write(fault, "");
+      attribute(control, "aria-invalid", undefined);
+    }
+  }
+
+  /** @param {string} name */
+  focus(name) {
+    this.#fields.find((one) => one.name === name)?.control.focus();
+  }
 }
 
-function field(name, schema, { isRequired, aliases, agentsId }) {
+/** What is wrong with a field. */
+export class FieldFault extends Error {
+  constructor(field, message) {
+    super(message);
+    this.field = field;
+  }
+}
+
+function field(name, schema, { isRequired, aliases }) {
   const id = `argument-${name}`;
   const labelText = name.replaceAll("_", " ");
+  const fault = h("span.fault", { id: `${id}-fault` });
   const hint = schema.description ? h("span.hint", { id: `${id}-hint` }, schema.description) : undefined;
-  const described = hint && { "aria-describedby": `${id}-hint` };
-  const labelled = (control, extra) =>
-    h("div.field", {}, h("label", { htmlFor: id }, labelText, isRequired ? h("span.required", {}, " needed") : ""), control, hint, extra);
-  if (name === "aliases") return { name, isRequired, ...choices(labelText, aliases, hint) };
+  const described = { "aria-describedby": `${hint ? `${id}-hint ` : ""}${id}-fault` };
+  const needed = isRequired ? h("span.required", {}, " needed") : "";
+  const labelled = (...controls) => h("div.field", {}, h("label", { htmlFor: id }, labelText, needed), ...controls, hint, fault);
+  const made = (element, control, codec, isEmpty = () => control.value.trim() === "") => ({
+    name,
+    isRequired,
+    element,
+    control,
+    fault,
+    isEmpty,
+    ...codec,
+  });
+  if (name === "aliases") return { name, isRequired, fault, ...choices(labelText, aliases, hint, fault) };
   if (schema.type === "boolean") {
     const box = h("input", { type: "checkbox", id, name, ...described });
     const element = h("div.field.check", {}, box, h("label", { htmlFor: id }, labelText), hint);
-    return { name, isRequired, element, read: () => box.checked || undefined, put: (value) => (box.checked = value === true) };
+    return made(element, box, { read: () => box.checked || undefined, put: (value) => (box.checked = value === true) });
+  }
+  if (AGENT.has(name) && aliases.length > 0) {
+    const { select, address, codec } = agentChoice(id, name, aliases, isRequired, described);
+    return made(labelled(select, address), select, codec, () => codec.read() === undefined);
   }
   const isLong =
     LONG.has(name) || ["object", undefined].includes(schema.type) || (schema.type === "array" && schema.items?.type !== "string");
   const control = isLong
     ? h("textarea", { id, name, rows: 2, ...described })
     : h("input", { type: "text", id, name, autocomplete: "off", ...described });
-  if (AGENT.has(name)) control.setAttribute("list", agentsId);
   if (schema.type === "integer" || schema.type === "number") control.inputMode = "decimal";
-  return { name, isRequired, element: labelled(control), ...codec(schema, control, labelText) };
+  return made(labelled(control), control, codecOf(name, schema, control));
+}
+
+/** One of the connected agents, or an address that is typed in. */
+function agentChoice(id, name, aliases, isRequired, described) {
+  const other = name === "agent" ? "another address …" : "another alias …";
+  const select = h(
+    "select",
+    { id, name, ...described, onchange: () => show() },
+    ...(isRequired ? [] : [h("option", { value: "" }, "any")]),
+    ...aliases.map((value) => h("option", { value }, value)),
+    h("option", { value: " " }, other),
+  );
+  const label = name === "agent" ? "Address or alias" : "Alias";
+  const address = h("input", { type: "text", autocomplete: "off", hidden: true, "aria-label": label, placeholder: label });
+  const show = () => (address.hidden = select.value !== " ");
+  const read = () => (select.value === " " ? address.value.trim() : select.value) || undefined;
+  const put = (value) => {
+    select.value = value === undefined ? (isRequired ? aliases[0] : "") : aliases.includes(value) ? value : " ";
+    address.value = select.value === " " ? value : "";
+    show();
+  };
+  return { select, address, codec: { read, put } };
 }
 
 /** How a text becomes a value and back. What cannot be read as a number goes out as it is: the gateway says what it wants. */
-function codec(schema, control, label) {
+function codecOf(name, schema, control) {
   const text = () => control.value.trim();
   if (schema.type === "string") return { read: () => control.value || undefined, put: (value) => (control.value = value ?? "") };
   if (schema.type === "integer" || schema.type === "number") {
@@ -89,7 +163,7 @@ function codec(schema, control, label) {
   if (schema.additionalProperties?.type === "string") {
     control.placeholder = "Name: value, one a line";
     return {
-      read: () => (text() === "" ? undefined : headerLines(text())),
+      read: () => (text() === "" ? undefined : readHeaders(name, text())),
       put: (value) =>
         (control.value = Object.entries(value ?? {})
           .map((pair) => pair.join(": "))
@@ -102,24 +176,30 @@ function codec(schema, control, label) {
     try {
       return JSON.parse(text());
     } catch (error) {
-      throw new SyntaxError(`The field “${label}” is not JSON: ${error.message}`);
+      throw new FieldFault(name, `This is not JSON: ${error.message}`);
     }
   };
   return { read, put: (value) => (control.value = value === undefined ? "" : JSON.stringify(value)) };
 }
 
-/** `Name: value` lines as an object. @param {string} text */
-export function headerLines(text) {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return Object.fromEntries(lines.map((line) => [line.split(":")[0].trim(), line.split(":").slice(1).join(":").trim()]));
+function readHeaders(name, text) {
+  const { headers, faults } = headerLines(text);
+  if (faults.length > 0) throw new FieldFault(name, faults.join(" "));
+  return headers;
 }
 
-function choices(label, aliases, hint) {
+function choices(label, aliases, hint, fault) {
   const boxes = aliases.map((alias) =>
     h("input", { type: "checkbox", id: `alias-${alias}`, name: "aliases", value: alias, checked: true }),
   );
   const rows = boxes.map((box) => h("label.choice", { htmlFor: box.id }, box, box.value));
-  const element = h("fieldset.field", {}, h("legend", {}, label, h("span.required", {}, " needed")), ...rows, hint ?? "");
+  const element = h("fieldset.field", {}, h("legend", {}, label, h("span.required", {}, " needed")), ...rows, hint ?? "", fault);
   const read = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);
-  return { element, read, put: (value) => boxes.forEach((box) => (box.checked = value?.includes(box.value) ?? true)) };
+  return {
+    element,
+    control: boxes[0] ?? element,
+    read,
+    isEmpty: () => read().length === 0,
+    put: (value) => boxes.forEach((box) => (box.checked = value?.includes(box.value) ?? true)),
+  };
 }

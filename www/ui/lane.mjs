@@ -1,159 +1,220 @@
 import { attribute, h, write } from "./dom.mjs";
 import { seconds } from "./format.mjs";
 
-const ROW_PX = 26;
-const MAX_ROWS = 6;
+/** Bars of several at once are thinner, but never thinner than this. */
+const LEAST_PX = 4;
 
-/** Shorter bars show no name. */
-const NAME_PX = 44;
+/** A bar this high has room for a name, in it or beside it. */
+const NAMED_PX = 15;
 
-const STATES = { open: "under way", ok: "done", failed: "failed", stopped: "stopped", plain: "" };
+/** Shorter bars show their name beside them, where there is room. */
+const NAME_PX = 56;
 
-/** One lane: a label and a track with spans. */
+/** About how wide a character of a name is. */
+const CHAR_PX = 7;
+
+/** Bars closer than this look like one. */
+const NEAR_PX = 3;
+
+const STATES = { failed: "failed", stopped: "stopped" };
+
+/** What is drawn of one span, or of several that cannot be told apart. @typedef {{ id: string, spans: object[], kind: string,
+ * start: number, end: number, left: number, right: number, row: number }} Bar */
+
+/** One lane: a label and a track with bars. */
 export class Lane {
-  #label;
   #track = h("div.track");
-  #spans = new Map();
+  #bars = new Map();
   #onSelect;
-  rows = 1;
 
-  /** @param {string} name @param {HTMLElement} label @param {(span: object) => void} onSelect */
-  constructor(name, label, onSelect) {
+  /** @param {string} name @param {string} title @param {HTMLElement} label @param {(id: string) => void} onSelect */
+  constructor(name, title, label, onSelect) {
     this.name = name;
-    this.#label = label;
     this.#onSelect = onSelect;
-    this.element = h("div.lane", { "data-lane": name, role: "group", "aria-label": `Lane: ${name}` }, label, this.#track);
+    this.element = h("div.lane", { "data-lane": name, role: "group", "aria-label": `Lane: ${title}` }, label, this.#track);
   }
 
-  /** The elements of the spans that are in view, in the order of time. */
+  /** The bars that are in view, in the order of time. */
   get shown() {
-    return [...this.#spans.values()].filter(({ element }) => element.isConnected).sort((a, b) => a.span.start - b.span.start);
+    return [...this.#bars.values()].sort((a, b) => a.bar.start - b.bar.start);
+  }
+
+  get width() {
+    return this.#track.clientWidth;
   }
 
   /**
    * Draws the spans of a window.
    *
    * @param {object[]} spans in the order of their start
-   * @param {{ from: number, width: number, now: number, selected?: string }} view
+   * @param {{ from: number, width: number, now: number, height: number, pad: number, gap: number, px: number, selected: Set<string> }} view
    */
-  draw(spans, { from, width, now, selected }) {
+  draw(spans, view) {
+    const { from, width } = view;
     const until = from + width;
-    const px = this.#track.clientWidth / width;
-    const ends = [];
     const seen = new Set();
-    for (const span of spans) {
-      const end = Math.max(span.end ?? now, span.start);
-      if (end < from || span.start > until) continue;
-      const shown = this.#shown(span);
-      seen.add(span.id);
-      const row = span.kind === "moment" ? 0 : rowFor(ends, span.start, end + width * 0.006, span.kind === "wait" ? 1 : 0);
-      place(shown, span, { from, width, px, end, row, now, selected });
+    const visible = spans.filter((span) => span.start <= until && Math.max(span.end ?? view.now, span.start) >= from);
+    const moments = near(
+      visible.filter(({ kind }) => kind === "moment").map((span) => barOf(span, view)),
+      view.gap,
+    );
+    const bars = alike(visible.filter(({ kind }) => kind !== "moment").map((span) => barOf(span, view)));
+    const rows = inRows(bars);
+    const isGateway = this.name === "gateway";
+    const height = isGateway ? view.height / 2 : view.height;
+    const rowHeight = Math.max(Math.floor(height / Math.max(rows.length, 1)), LEAST_PX);
+    for (const [index, row] of rows.entries()) {
+      for (const [i, bar] of row.entries()) {
+        const top = (isGateway ? view.height / 2 : 0) + Math.min(index * rowHeight, view.height - rowHeight);
+        const room = (row[i + 1]?.left ?? width * view.px) - bar.right;
+        const drawn = Math.min(rowHeight - (rows.length > 1 ? 2 : 0), isGateway ? 16 : 26);
+        seen.add(this.#place(bar, { ...view, top: rows.length > 1 ? top : top + (height - drawn) / 2, drawn, room }));
+      }
     }
-    for (const [id, { element }] of this.#spans) {
+    for (const bar of moments) seen.add(this.#place(bar, { ...view, top: 3, drawn: view.height / 2 - 4, room: 0 }));
+    for (const [id, { element }] of this.#bars) {
       if (seen.has(id)) continue;
       element.remove();
-      this.#spans.delete(id);
+      this.#bars.delete(id);
     }
-    this.rows = Math.max(1, ends.length);
-    this.#track.style.minHeight = `${Math.min(this.rows, MAX_ROWS) * ROW_PX + 10}px`;
   }
 
-  #shown(span) {
-    let shown = this.#spans.get(span.id);
-    if (!shown || shown.span !== span) {
-      shown?.element.remove();
+  #place(bar, view) {
+    let shown = this.#bars.get(bar.id);
+    if (!shown) {
       const element = h(
         "button.span",
-        { type: "button", tabIndex: -1, "data-span": span.id, onclick: () => this.#onSelect(span) },
-        h("span.name", {}, span.label),
+        { type: "button", tabIndex: -1, "data-span": bar.id, onclick: () => this.#onSelect(bar.id) },
+        h("span.rest"),
+        h("span.name"),
       );
-      element.classList.add(span.kind);
-      shown = { span, element, marks: 0 };
-      this.#spans.set(span.id, shown);
+      element.classList.add(bar.kind);
+      shown = { element, marks: 0 };
+      this.#bars.set(bar.id, shown);
       this.#track.append(element);
     }
-    return shown;
+    shown.bar = bar;
+    draw(shown, view);
+    return bar.id;
   }
 }
 
-/** The first row that is free; beyond the last, spans share. */
-function rowFor(ends, start, end, first) {
-  while (ends.length < first) ends.push(-Infinity);
-  let row = ends.findIndex((free, i) => i >= first && free <= start);
-  if (row === -1) row = ends.length < MAX_ROWS ? ends.length : first + (Math.floor(start) % (MAX_ROWS - first));
-  ends[row] = end;
-  return row;
+function barOf(span, { from, px, now }) {
+  const end = Math.max(span.end ?? now, span.start);
+  const bar = { id: span.id, spans: [span], kind: span.kind, start: span.start, end };
+  return { ...bar, left: (span.start - from) * px, right: Math.max((end - from) * px, (span.start - from) * px + 7) };
 }
 
-function place(shown, span, { from, width, px, end, row, now, selected }) {
-  const { element } = shown;
-  const left = ((span.start - from) / width) * 100;
-  element.style.left = `${left.toFixed(3)}%`;
-  element.style.width = `${(((end - span.start) / width) * 100).toFixed(3)}%`;
-  element.style.top = `${row * ROW_PX + 5}px`;
-  attribute(element, "data-state", span.state);
-  const hidden_px = Math.max(0, (from - span.start) * px);
-  element.firstChild.style.marginLeft = `${hidden_px.toFixed(0)}px`;
-  element.classList.toggle("narrow", (end - span.start) * px - hidden_px < NAME_PX);
-  element.classList.toggle("future", span.start > now);
-  element.classList.toggle("selected", span.id === selected);
-  attribute(element, "aria-label", nameOf(span, now));
-  if (span.kind !== "exchange") return;
-  const length = Math.max(end - span.start, 1);
-  for (; shown.marks < span.marks.length; shown.marks += 1) element.append(h("i", { title: span.marks[shown.marks].what }));
-  const marks = element.querySelectorAll("i");
-  for (const [i, mark] of span.marks.entries())
-    if (marks[i]) marks[i].style.left = `${(((mark.at - span.start) / length) * 100).toFixed(2)}%`;
+function joined(bars) {
+  const [first] = bars;
+  const spans = bars.flatMap((bar) => bar.spans);
+  return {
+    ...first,
+    id: spans.map(({ id }) => id).join("+"),
+    spans,
+    end: Math.max(...bars.map(({ end }) => end)),
+    right: Math.max(...bars.map(({ right }) => right)),
+  };
 }
 
-function nameOf({ kind, label, start, end, state, records }, now) {
-  if (kind === "moment") return `Gateway at ${seconds(start)}: ${records.length} ${records.length === 1 ? "entry" : "entries"}`;
-  const took = end === undefined ? "" : `, took ${seconds(Math.min(end, Math.max(now, start)) - start)}`;
-  return `${label}, from ${seconds(start)}${took}${STATES[state] ? `, ${STATES[state]}` : ""}`;
-}
-
-/** The label of an agent's lane: who it is and what the gateway knows of it. */
-export class AgentLabel {
-  #health = h("span.health");
-  #bucket = h("meter.bucket", { min: 0, "aria-label": "Sends left" });
-  #tokens = h("span");
-  #more = h("span.more");
-  element;
-
-  /** @param {{ name: string, about: string, onOpen: () => void }} options */
-  constructor({ name, about, onOpen }) {
-    const bucket = h("span.level", { hidden: true }, this.#bucket, this.#tokens);
-    this.level = bucket;
-    this.element = h(
-      "button.label",
-      { type: "button", title: `What the gateway knows of ${name}`, onclick: onOpen },
-      h("span.who", {}, h("strong", {}, name), this.#health),
-      h("span.about", {}, about),
-      h("span.facts", {}, bucket, this.#more),
-    );
+/** Marks that nobody could hit one by one become one. */
+function near(bars, gap) {
+  const groups = [];
+  for (const bar of bars) {
+    const last = groups.at(-1);
+    if (last && bar.left - last[0].left < gap) last.push(bar);
+    else groups.push([bar]);
   }
+  return groups.map((group) => (group.length === 1 ? group[0] : joined(group)));
+}
 
-  /** @param {object | undefined} agent the gateway's record @param {number} inbox entries that wait */
-  update(agent, inbox, closed_ms) {
-    const failures = agent?.health?.failures ?? 0;
-    const word = agent === undefined ? "not connected" : failures >= 3 ? "unhealthy" : agent.health?.heard ? "healthy" : "not tried yet";
-    write(this.#health, failures > 0 && failures < 3 ? `${word}, failed ${failures}×` : word);
-    attribute(
-      this.#health,
-      "data-health",
-      agent === undefined || (!agent.health?.heard && failures < 3) ? "unknown" : failures >= 3 ? "bad" : failures > 0 ? "weak" : "good",
-    );
-    const { burst = 0, level = 0 } = agent?.bucket ?? {};
-    this.level.hidden = burst === 0;
-    if (burst > 0) {
-      this.#bucket.max = burst;
-      this.#bucket.value = level;
-      write(this.#tokens, `${Math.floor(level + 1e-9)} of ${burst} sends left`);
-    }
-    const more = [];
-    if (closed_ms > 0) more.push(`asked for silence, ${seconds(closed_ms)}`);
-    if (agent?.conversation?.waiting_task) more.push("waits for your answer");
-    if (inbox > 0) more.push(`${inbox} in the inbox`);
-    write(this.#more, more.join(" · "));
+/** Three or more bars that begin, end and come out alike become one with a number. */
+function alike(bars) {
+  const groups = new Map();
+  for (const bar of bars) {
+    const [{ label, to, state, outcome }] = bar.spans;
+    const place = `${Math.round(bar.left / NEAR_PX)} ${Math.round(bar.right / NEAR_PX)}`;
+    const key = `${label} ${to} ${state} ${outcome} ${place}`;
+    groups.set(key, [...(groups.get(key) ?? []), bar]);
   }
+  return [...groups.values()].flatMap((group) => (group.length < 3 ? group : [joined(group)])).sort((a, b) => a.start - b.start);
+}
+
+/** Each bar in the first row that is free. */
+function inRows(bars) {
+  const rows = [];
+  for (const bar of bars) {
+    const row = rows.find((one) => one.at(-1).right + 1 <= bar.left);
+    if (row) row.push(bar);
+    else rows.push([bar]);
+  }
+  return rows;
+}
+
+function draw({ element, bar, marks: had, ...shown }, view) {
+  const { from, width, px, now, top, drawn, room, selected } = view;
+  const [span] = bar.spans;
+  const isFuture = bar.start > now;
+  const state = !isFuture && bar.end > now && bar.kind !== "moment" ? "open" : span.state;
+  const share = (at) => `${(((at - from) / width) * 100).toFixed(3)}%`;
+  element.style.left = share(bar.start);
+  element.style.width = `${(((bar.end - bar.start) / width) * 100).toFixed(3)}%`;
+  element.style.top = `${(top + view.pad).toFixed(1)}px`;
+  element.style.height = `${drawn.toFixed(1)}px`;
+  attribute(element, "data-state", state);
+  const [rest, name] = element.children;
+  const done = bar.end > bar.start ? Math.min(Math.max((now - bar.start) / (bar.end - bar.start), 0), 1) : 1;
+  rest.style.left = `${(done * 100).toFixed(2)}%`;
+  rest.hidden = isFuture || done === 1;
+  nameBar(element, name, bar, { from, px, drawn, room });
+  element.classList.toggle("future", isFuture);
+  element.classList.toggle(
+    "selected",
+    bar.spans.some(({ id }) => selected.has(id)),
+  );
+  attribute(element, "aria-label", describe(bar, now));
+  if (span.lane !== "client" && bar.kind !== "moment") drawMarks(element, bar, now);
+}
+
+/** The name in the bar, beside it where there is room, or in the tip alone. */
+function nameBar(element, name, bar, { from, px, drawn, room }) {
+  const hidden = Math.max(0, (from - bar.start) * px);
+  const text = shortName(bar);
+  const fits = drawn >= NAMED_PX && bar.right - bar.left - hidden >= NAME_PX;
+  const beside = !fits && drawn >= NAMED_PX && room > text.length * CHAR_PX + 10;
+  write(name, text);
+  name.hidden = bar.kind === "moment" || (!fits && !beside);
+  name.style.marginLeft = `${fits ? hidden.toFixed(0) : 0}px`;
+  element.classList.toggle("beside", beside);
+}
+
+function drawMarks(element, { spans: [span], start, end, spans }, now) {
+  const marks = spans.length > 1 ? [] : span.marks.filter(({ at }) => at <= now);
+  const made = element.querySelectorAll("i");
+  for (let i = made.length; i < marks.length; i += 1) element.append(h("i"));
+  for (let i = marks.length; i < made.length; i += 1) made[i].remove();
+  const length = Math.max(end - start, 1);
+  for (const [i, mark] of element.querySelectorAll("i").entries())
+    mark.style.left = `min(${(((marks[i].at - start) / length) * 100).toFixed(2)}%, 100% - 2px)`;
+}
+
+function shortName({ spans }) {
+  const [{ label, to, outcome }] = spans;
+  if (spans.length > 1) return `${spans.length} ${outcome ?? label}`;
+  return to ? `${label} to ${to}` : label;
+}
+
+/** A bar in words: what, whom for, when, how it went. @param {Bar} bar @param {number} now */
+function describe({ kind, spans, start, end }, now) {
+  const [{ label, to, outcome, state, end: ended }] = spans;
+  if (kind === "moment") {
+    const entries = spans.flatMap(({ records }) => records).length;
+    return `Gateway at ${seconds(start)}: ${entries} ${entries === 1 ? "entry" : "entries"} in or out`;
+  }
+  const one = `${label}${to ? ` to ${to}` : ""}`;
+  const what = spans.length > 1 ? `${shortName({ spans })}: ${one}` : one;
+  if (start > now) return `${what}, from ${seconds(start)}, not yet`;
+  if (ended === undefined || end > now) return `${what}, from ${seconds(start)}, under way`;
+  const word = spans.length > 1 ? undefined : (outcome ?? STATES[state]);
+  return `${what}, from ${seconds(start)}, took ${seconds(end - start)}${word ? `, ${word}` : ""}`;
 }

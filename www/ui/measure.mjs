@@ -7,7 +7,11 @@ const WHO = { gateway: "Narrows", plain: "plain JavaScript" };
 /** What it weighs and how fast it is, on this very machine. */
 export class MeasureView {
   #facts = h("dl.facts");
-  #button = h("button.primary", { type: "button", onclick: () => this.#run() }, "Measure now");
+  #button = h(
+    "button.primary",
+    { type: "button", onclick: () => this.#button.hasAttribute("aria-disabled") || this.#run() },
+    "Measure now",
+  );
   #rows = [];
   #said = h("p.verdict", { role: "status" });
   #load;
@@ -15,16 +19,13 @@ export class MeasureView {
   /** @param {{ bytes: Uint8Array, fetched_ms: number, ready_ms: number, shown_ms: number }} load */
   constructor(load) {
     this.#load = load;
+    const tasks = [...new Set(ROWS.map(({ task }) => task))];
     const table = h(
       "table",
       {},
       h("caption", {}, "Rounds a second"),
-      h(
-        "thead",
-        {},
-        h("tr", {}, h("th", { scope: "col" }, "What"), h("th", { scope: "col" }, "Who"), h("th", { scope: "col" }, "Per second")),
-      ),
-      h("tbody", {}, ...ROWS.map((row) => this.#row(row))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Who"), h("th", { scope: "col" }, "Per second"))),
+      ...tasks.map((task) => this.#task(ROWS.filter((row) => row.task === task))),
     );
     this.element = h(
       "div.panel.measure",
@@ -44,17 +45,27 @@ export class MeasureView {
     if (this.#facts.childElementCount > 0) return;
     const { bytes, fetched_ms, ready_ms, shown_ms } = this.#load;
     const resources = performance.getEntriesByType("resource");
-    const files = resources.filter(({ name }) => !name.endsWith(".wasm"));
-    const pageBytes = files.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0);
+    const wasm = resources.find(({ name }) => name.endsWith(".wasm"));
+    const files = resources.filter((entry) => entry !== wasm);
+    const sum = (key) => files.reduce((total, entry) => total + entry[key], 0);
     const fact = (term, value) => [h("dt", {}, term), h("dd", {}, value)];
     this.#facts.append(
-      ...fact("Gateway", `${size(bytes.length)} of WebAssembly`),
-      ...fact("Page", `${files.length} files, ${size(pageBytes)}`),
+      ...fact("Gateway", `${size(bytes.length)} of WebAssembly, ${sent(wasm?.encodedBodySize ?? bytes.length, bytes.length)}`),
+      ...fact(
+        "Page",
+        `${files.length} more files with ${size(sum("decodedBodySize"))}, ${sent(sum("encodedBodySize"), sum("decodedBodySize"))}`,
+      ),
       ...fact("Start", `${Math.round(shown_ms)} ms from opening to ready`),
       ...fact("Of that", `${Math.round(fetched_ms)} ms to load everything, ${(ready_ms - fetched_ms).toFixed(1)} ms to compile`),
     );
     const packed = await gzipSize(bytes);
-    write(this.#facts.querySelector("dd"), `${size(bytes.length)} of WebAssembly, ${size(packed)} under gzip`);
+    this.#facts.querySelector("dd").append(`, ${size(packed)} under gzip`);
+  }
+
+  /** The rows of one task have one scale: the fastest of them fills it. */
+  #task(rows) {
+    const head = h("tr", {}, h("th", { scope: "rowgroup", colSpan: 2 }, rows[0].what));
+    return h("tbody", {}, head, ...rows.map((row) => this.#row(row)));
   }
 
   #row(row) {
@@ -64,23 +75,22 @@ export class MeasureView {
     return h(
       "tr",
       { "data-row": `${row.task}-${row.who}` },
-      h("td", {}, row.what),
       h("td", {}, WHO[row.who]),
       h("td.speed", {}, h("span.gauge", { "data-who": row.who }, bar), value),
     );
   }
 
   async #run() {
-    this.#button.disabled = true;
+    attribute(this.#button, "aria-disabled", "true");
     attribute(this.#said, "data-state", "running");
-    let most = 0;
     try {
       for (const [i, row] of this.#rows.entries()) {
         write(this.#said, `Measuring ${i + 1} of ${this.#rows.length}.`);
         row.rate = await measure(row);
         write(row.value, count(row.rate));
-        most = Math.max(most, row.rate);
-        for (const { rate, bar } of this.#rows) if (rate) bar.style.width = `${((rate / most) * 100).toFixed(1)}%`;
+        const rivals = this.#rows.filter(({ task, rate }) => task === row.task && rate);
+        const most = Math.max(...rivals.map(({ rate }) => rate));
+        for (const { rate, bar } of rivals) bar.style.width = `${((rate / most) * 100).toFixed(1)}%`;
       }
       write(this.#said, "Measured on this machine, in this browser, a moment ago.");
       attribute(this.#said, "data-state", "ok");
@@ -88,7 +98,12 @@ export class MeasureView {
       write(this.#said, `The measurement failed: ${error.message}`);
       attribute(this.#said, "data-state", "failed");
     } finally {
-      this.#button.disabled = false;
+      attribute(this.#button, "aria-disabled", undefined);
     }
   }
+}
+
+/** What came over the wire. */
+function sent(bytes, whole) {
+  return bytes < whole ? `sent as ${size(bytes)}` : "sent as they are";
 }

@@ -1,16 +1,11 @@
 import { attribute, h, write } from "./dom.mjs";
-import { SchemaForm } from "./form.mjs";
+import { FieldFault, SchemaForm } from "./form.mjs";
 import { ResultView } from "./result.mjs";
 
-/** What a newcomer may try first. */
-const EXAMPLES = [
-  ["Say hello to echo", "send_message", { agent: "echo", message: "Hello, narrows!" }],
-  ["Watch writer stream", "send_message", { agent: "writer", message: "straits and harbours" }],
-  ["Let clerk ask back", "send_message", { agent: "clerk", message: "A table, please." }],
-  ["Race all three", "broadcast_message", { aliases: ["echo", "writer", "clerk"], message: "Who is there?" }],
-];
-
 const FORMS = { form: "Form", arguments: "Arguments", message: "Whole message" };
+
+/** A fault that the gateway found, and the argument that it is about. */
+const ABOUT = /`([a-z_]+)`/;
 
 /** The tools: choose, fill in, call, read. */
 export class PlayView {
@@ -22,22 +17,17 @@ export class PlayView {
   );
   #form;
   #holder = h("div.holder");
-  #json = h("textarea.code", { id: "json", rows: 8, spellcheck: false });
+  #json = h("textarea.code", { id: "json", rows: 8, spellcheck: false, "aria-describedby": "json-fault" });
   #jsonField = h("div.field", { hidden: true }, h("label", { htmlFor: "json" }, "JSON"), this.#json);
-  #fault = h("p.fault", { role: "alert" });
-  #agents = h("datalist", { id: "agents" });
+  #fault = h("p.fault", { role: "alert", id: "json-fault" });
   #mode = "form";
   #known = "";
   #nextId = 1000;
+  #asked;
 
   constructor(app) {
     this.#app = app;
     this.results = new ResultView(app);
-    this.examples = h(
-      "div.examples",
-      { role: "group", "aria-label": "Examples" },
-      ...EXAMPLES.map(([title, tool, args]) => h("button", { type: "button", onclick: () => this.run(tool, args) }, title)),
-    );
     const submit = (event) => {
       event.preventDefault();
       this.#call();
@@ -45,6 +35,7 @@ export class PlayView {
     const form = h(
       "form.call",
       { onsubmit: submit, noValidate: true, "aria-label": "Call a tool" },
+      h("h2", {}, "Call a tool"),
       h(
         "div.bar",
         {},
@@ -54,18 +45,15 @@ export class PlayView {
       this.#about,
       this.#holder,
       this.#jsonField,
-      this.#agents,
       this.#fault,
       h("div.bar", {}, h("button.primary", { type: "submit" }, "Call the tool")),
     );
-    this.element = h("div.panel.play", {}, this.examples, h("div.columns", {}, h("div", {}, form), this.results.element));
+    this.element = h("div.panel.play", {}, h("div.columns", {}, this.results.element, h("div", {}, form)));
   }
 
   /** Fills in a call and makes it. @param {string} tool @param {object} args */
   run(tool, args) {
-    this.#setMode("form");
-    this.#choose(tool);
-    this.#form.value = args;
+    this.draft(tool, args);
     this.#call();
   }
 
@@ -81,20 +69,19 @@ export class PlayView {
     const aliases = session.agents.map(({ alias }) => alias);
     const known = JSON.stringify([session.tools.map(({ name }) => name), aliases]);
     if (known !== this.#known) this.#learn(known, session.tools, aliases);
-    this.examples.hidden = session.isRemote === true;
     this.results.update();
+    this.#blame();
   }
 
   #learn(known, tools, aliases) {
     this.#known = known;
     const chosen = this.#tool.value || "send_message";
     this.#tool.replaceChildren(...tools.map(({ name }) => h("option", { value: name }, name)));
-    this.#agents.replaceChildren(...aliases.map((value) => h("option", { value })));
     if (tools.length === 0) return;
     const kept = this.#form && this.#tool.value !== "" ? this.#safeValue() : undefined;
+    const agent = kept?.agent ?? (aliases.includes("echo") ? "echo" : aliases[0]);
     this.#choose(tools.some(({ name }) => name === chosen) ? chosen : tools[0].name);
-    const first = chosen === "send_message" && aliases.length > 0 ? { agent: aliases.includes("echo") ? "echo" : aliases[0] } : {};
-    this.#form.value = { ...first, ...kept };
+    this.#form.value = { ...kept, ...(chosen === "send_message" && agent && { agent }) };
   }
 
   #safeValue() {
@@ -109,13 +96,24 @@ export class PlayView {
     const { session } = this.#app;
     const tool = session.tools.find((known) => known.name === name);
     if (!tool) return;
+    const before = this.#mode === "form" && this.#form ? this.#safeValue() : undefined;
     this.#tool.value = name;
+    this.#asked = undefined;
     write(this.#about, tool.description);
-    this.#form = new SchemaForm(tool.inputSchema, { aliases: session.agents.map(({ alias }) => alias), agentsId: "agents" });
+    this.#form = new SchemaForm(tool.inputSchema, { aliases: session.agents.map(({ alias }) => alias) });
+    this.#form.value = this.#shared(before, tool.inputSchema);
     this.#holder.replaceChildren(this.#form.element);
     if (this.#mode !== "form") this.#writeJson({});
     write(this.#fault, "");
     this.#setMode(this.#mode);
+  }
+
+  /** What was chosen for one tool stays for the next: whom it is for. */
+  #shared(before, { properties = {} }) {
+    const agent = before?.agent ?? before?.alias;
+    if (agent === undefined || "agent_url" in properties) return {};
+    if ("agent" in properties) return { agent };
+    return "alias" in properties && this.#app.session.agents.some(({ alias }) => alias === agent) ? { alias: agent } : {};
   }
 
   #setMode(mode) {
@@ -138,15 +136,28 @@ export class PlayView {
 
   /** The arguments as they are written now, or undefined with words about it. */
   #read() {
-    write(this.#fault, "");
+    this.#say("");
+    this.#form?.unmark();
     try {
       if (this.#mode === "form") return this.#form.value;
       const value = JSON.parse(this.#json.value);
       return this.#mode === "message" ? (value.params?.arguments ?? {}) : value;
     } catch (error) {
-      write(this.#fault, this.#mode === "form" ? error.message : `This is not JSON: ${error.message}`);
+      if (error instanceof FieldFault) {
+        this.#form.mark(error.field, error.message);
+        this.#form.focus(error.field);
+        this.#say(`The field “${error.field.replaceAll("_", " ")}” cannot be read.`);
+      } else {
+        this.#say(`This is not JSON: ${error.message}`);
+        attribute(this.#json, "aria-invalid", "true");
+      }
       return undefined;
     }
+  }
+
+  #say(words) {
+    write(this.#fault, words);
+    attribute(this.#json, "aria-invalid", undefined);
   }
 
   #call() {
@@ -160,7 +171,27 @@ export class PlayView {
     }
     const args = this.#read();
     if (args === undefined) return;
+    if (this.#mode === "form") this.#missing();
     const call = session.command({ type: "call", tool: this.#tool.value, arguments: args });
+    this.#asked = { id: call.id, form: this.#form };
     this.results.choose(call.id);
+  }
+
+  /** What is needed and not there is said at its field. The call is made all the same: the gateway has the last word. */
+  #missing() {
+    const { missing } = this.#form;
+    for (const name of missing) this.#form.mark(name, "This is needed.");
+    if (missing.length > 0) this.#form.focus(missing[0]);
+  }
+
+  /** Where the gateway refused an argument, its field says so. */
+  #blame() {
+    const { id, form } = this.#asked ?? {};
+    const call = this.#app.session.calls.get(id);
+    if (call === undefined || call.state === "running") return;
+    this.#asked = undefined;
+    const { code, message } = Object(call.result?.structuredContent?.error);
+    const [, name] = ABOUT.exec(message ?? call.result?.content?.[0]?.text ?? "") ?? [];
+    if (code === "invalid_argument" && name && this.#mode === "form") form.mark(name, message ?? "This is refused.");
   }
 }

@@ -1,12 +1,23 @@
-import { Digest } from "../sim/digest.mjs";
-import { Timeline } from "../sim/spans.mjs";
+import { outcomeOf } from "../sim/spans.mjs";
 import { attribute, h, write } from "./dom.mjs";
 import { byteLength, readable, seconds, size } from "./format.mjs";
+import { Race } from "./race.mjs";
+import { Replies } from "./reply.mjs";
 
 const FORMS = ["Text", "Structure", "Raw"];
-const WORDS = { running: "running", done: "done", failed: "failed", canceled: "given up" };
 
-/** The calls of the client, and the chosen one's outcome. */
+/** How many calls stay in the list. */
+const SHOWN = 12;
+
+/** How a call stands: a state for the eye and one word, the same wherever it is shown. @param {object} call */
+export function standing(call) {
+  if (call.state === "running") return { state: "running", outcome: "running" };
+  if (call.state === "canceled") return { state: "stopped", outcome: "given up" };
+  if (call.result?.error) return { state: "failed", outcome: "refused" };
+  return outcomeOf({ result: call.result }, call.tool);
+}
+
+/** The chosen call's outcome, and the calls of the client. */
 export class ResultView {
   #app;
   #calls = h("ol.calls", { "aria-label": "Calls" });
@@ -20,7 +31,9 @@ export class ResultView {
   #forms = FORMS.map((form) => h("button", { type: "button", onclick: () => this.#setForm(form) }, form));
   #formBar;
   #body = h("div.body");
-  #reply;
+  #doctor;
+  #doctorWords = h("p");
+  #replies;
   #race;
   #chosen;
   #form = "Text";
@@ -28,40 +41,52 @@ export class ResultView {
 
   constructor(app) {
     this.#app = app;
-    this.#reply = new Reply(app, this);
+    this.#replies = new Replies(app);
     this.#race = new Race(app);
     this.#formBar = h("div.group", { role: "group", "aria-label": "Form of the result" }, ...this.#forms);
-    const empty = h("p.empty", {}, "No calls yet. Pick an example, or fill in the form and call a tool.");
-    this.empty = empty;
+    const check = h("button", { type: "button", onclick: () => app.check(this.#doctor.url, this.#doctor.headers) }, "Check the connection");
+    this.#doctor = { element: h("div.reply", { hidden: true }, this.#doctorWords, h("div.bar", {}, check)) };
+    this.empty = h("p.empty");
     this.detail = h(
       "div.detail",
       {},
       h("div.bar", {}, this.#head, this.#cancel),
       this.#race.element,
-      this.#reply.element,
+      this.#replies.element,
+      this.#doctor.element,
       this.#formBar,
       this.#body,
     );
-    this.element = h("section.results", { "aria-label": "Results" }, h("h2", {}, "Calls"), empty, this.#calls, this.detail);
+    this.list = h("div.earlier", {}, h("h3", {}, "Calls"), this.#calls);
+    this.element = h("section.results", { "aria-label": "Results" }, h("h2", {}, "What came back"), this.empty, this.detail, this.list);
   }
 
-  /** @param {number} id */
+  /** Shows a call, in words first. @param {number} id */
   choose(id) {
     this.#chosen = id;
+    this.#form = "Text";
     this.#app.redraw();
   }
 
   update() {
-    const calls = [...this.#app.session.calls.values()].filter(({ byUser }) => byUser);
+    const { session } = this.#app;
+    const calls = [...session.calls.values()].filter(({ byUser }) => byUser);
+    write(
+      this.empty,
+      session.isRemote
+        ? "No calls yet. Choose a tool, fill in the form and call it."
+        : "No calls yet. Press one of the examples, or fill in the form and call a tool.",
+    );
     this.empty.hidden = calls.length > 0;
-    this.#list(calls);
+    this.list.hidden = calls.length < 2;
     const call = calls.find(({ id }) => id === this.#chosen) ?? calls.at(-1);
+    this.#list(calls, call);
     this.detail.hidden = call === undefined;
     if (call) this.#show(call);
   }
 
-  #list(calls) {
-    const recent = calls.slice(-12);
+  #list(calls, chosen) {
+    const recent = calls.slice(-SHOWN);
     for (const [id, item] of this.#items) {
       if (recent.some((call) => call.id === id && call === item.call)) continue;
       item.element.remove();
@@ -82,32 +107,44 @@ export class ResultView {
         this.#items.set(call.id, item);
         this.#calls.prepend(item.element);
       }
-      write(item.state, call.state === "done" ? (stateOf(call) ?? "done") : WORDS[call.state]);
-      attribute(item.state, "data-state", call.state);
-      attribute(item.button, "aria-current", call.id === (this.#chosen ?? calls.at(-1)?.id) ? "true" : undefined);
+      const { state, outcome } = standing(call);
+      write(item.state, outcome);
+      attribute(item.state, "data-state", state);
+      attribute(item.button, "aria-current", call === chosen ? "true" : undefined);
     }
   }
 
   #show(call) {
+    this.#chosen ??= call.id;
     const { session } = this.#app;
+    const { state, outcome } = standing(call);
     const took = seconds((call.ended_at ?? session.now) - call.sent_at);
-    const words = {
-      running: `Running for ${took}`,
-      done: `Answered after ${took}`,
-      failed: `Failed after ${took}`,
-      canceled: `Given up after ${took}`,
-    };
-    write(this.#head, `${call.tool}: ${words[call.state]}`);
-    attribute(this.#head, "data-state", call.state);
+    const to = summary(call);
+    write(this.#head, `${call.tool}${to ? ` to ${to}` : ""}: ${outcome} ${state === "running" ? "for" : "after"} ${took}`);
+    attribute(this.#head, "data-state", state);
     this.#cancel.hidden = call.state !== "running";
     this.#race.update(call);
-    this.#reply.update(call);
+    this.#replies.update(call);
+    this.#advise(call);
     this.#formBar.hidden = call.result === undefined;
     for (const button of this.#forms) attribute(button, "aria-pressed", String(button.textContent === this.#form));
     const key = `${call.id} ${call.state} ${call.progress.length} ${this.#form}`;
     if (key === this.#shown) return;
     this.#shown = key;
     this.#body.replaceChildren(...this.#content(call));
+  }
+
+  /** Where an agent was connected that nobody could read the card of. */
+  #advise(call) {
+    const { card, card_error: error } = Object(call.result?.structuredContent);
+    const isBad = call.tool === "connect_agent" && card === null && error !== undefined;
+    this.#doctor.element.hidden = !isBad || this.#app.session.isRemote === true;
+    if (!isBad) return;
+    Object.assign(this.#doctor, { url: call.arguments.agent_url, headers: call.arguments.headers });
+    write(
+      this.#doctorWords,
+      "It is registered, but its card could not be read: perhaps nobody is there, or this page may not ask. The check says which.",
+    );
   }
 
   #content(call) {
@@ -132,101 +169,9 @@ function running({ progress }) {
 }
 
 function pre(text) {
-  return h("pre", { tabIndex: 0, role: "group", "aria-label": "Result" }, text);
+  return h("pre", {}, text);
 }
 
 function summary({ arguments: args }) {
   return String(args.agent ?? args.alias ?? args.aliases?.join?.(", ") ?? "");
-}
-
-/** The state of the task that a call returned, such as `input-required`. */
-export function stateOf({ result }) {
-  const state = result?.structuredContent?.task?.status?.state;
-  return state?.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
-}
-
-/** Where an agent asks back, its question and a place for the answer. */
-class Reply {
-  #app;
-  #question = h("p.question");
-  #answer = h("input", { type: "text", id: "reply", autocomplete: "off", placeholder: "four people, at eight" });
-  #agent;
-
-  constructor(app, results) {
-    this.#app = app;
-    const send = (event) => {
-      event.preventDefault();
-      const call = app.session.command({
-        type: "call",
-        tool: "send_message",
-        arguments: { agent: this.#agent, message: this.#answer.value },
-      });
-      this.#answer.value = "";
-      results.choose(call.id);
-    };
-    this.element = h(
-      "form.reply",
-      { hidden: true, onsubmit: send },
-      this.#question,
-      h("label", { htmlFor: "reply" }, "Your answer"),
-      h("div.bar", {}, this.#answer, h("button.primary", { type: "submit" }, "Answer")),
-    );
-  }
-
-  update(call) {
-    const asks = call.tool === "send_message" && stateOf(call) === "input-required";
-    this.element.hidden = !asks;
-    if (!asks) return;
-    this.#agent = call.arguments.agent;
-    write(this.#question, `${this.#agent} asks: ${call.result.content?.[0]?.text ?? ""}`);
-  }
-}
-
-/** A broadcast as a race: who answers first. */
-class Race {
-  #app;
-  #digest = new Digest(() => new Timeline());
-  #rows = h("ol");
-  element = h("div.race", { hidden: true, role: "group", "aria-label": "The race" }, this.#rows);
-
-  constructor(app) {
-    this.#app = app;
-  }
-
-  update(call) {
-    const isRace = call.tool === "broadcast_message" && Array.isArray(call.arguments.aliases) && !this.#app.session.isRemote;
-    this.element.hidden = !isRace;
-    if (!isRace) return;
-    const { session } = this.#app;
-    const { spans } = this.#digest.read(session.known);
-    const until = call.ended_at ?? session.now;
-    const length = Math.max(until - call.sent_at, 1);
-    const rows = call.arguments.aliases.map((alias) => this.#runner(alias, call, spans, until));
-    while (this.#rows.children.length > rows.length) this.#rows.lastChild.remove();
-    while (this.#rows.children.length < rows.length)
-      this.#rows.append(h("li", {}, h("span.runner"), h("span.way", {}, h("i")), h("span.when")));
-    for (const [i, { alias, ms, word, state }] of rows.entries()) {
-      const [name, way, when] = this.#rows.children[i].children;
-      write(name, alias);
-      way.firstChild.style.width = `${Math.max((ms / length) * 100, 1).toFixed(1)}%`;
-      attribute(way, "data-state", state);
-      write(when, `${word} ${seconds(ms)}`);
-    }
-  }
-
-  #runner(alias, call, spans, until) {
-    const origin = this.#app.originOf(alias);
-    const legs = spans.filter((span) => span.lane === origin && span.start >= call.sent_at && span.start <= until);
-    const outcome = call.result?.structuredContent?.results?.[alias]?.status;
-    if (outcome === "skipped") return { alias, ms: 0, word: "skipped", state: "failed" };
-    const open = legs.length === 0 || legs.some(({ end }) => end === undefined);
-    const ms = (open ? until : Math.min(until, Math.max(...legs.map(({ end }) => end)))) - call.sent_at;
-    const done = outcome !== undefined || !open;
-    return {
-      alias,
-      ms: Math.max(ms, 0),
-      word: outcome ?? (done ? "answered" : "running"),
-      state: outcome === "error" ? "failed" : done ? "ok" : "open",
-    };
-  }
 }

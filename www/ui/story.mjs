@@ -1,9 +1,11 @@
 import { Digest } from "../sim/digest.mjs";
 import { Story } from "../sim/story.mjs";
-import { h } from "./dom.mjs";
+import { h, write } from "./dom.mjs";
 import { moment } from "./format.mjs";
 
-const SHOWN = 200;
+/** How many sentences are shown until somebody asks for more, and at most. */
+const FEW = 16;
+const MOST = 300;
 
 /** What happened, in sentences, the newest first. */
 export class StoryView {
@@ -11,15 +13,23 @@ export class StoryView {
   #digest;
   #list = h("ol.story");
   #empty = h("p.empty", {}, "Nothing has happened yet.");
+  #more = h("button.more-of-it", { type: "button", onclick: () => this.#toggle() });
   #story;
-  #from = 0;
-  #count = 0;
+  #items = [];
+  #told = 0;
+  #isLong = false;
 
   constructor(app) {
     this.#app = app;
     this.#digest = new Digest(() => new Story((origin) => app.nameOf(origin)));
-    this.scroller = h("div.scroller", { tabIndex: 0, role: "region", "aria-label": "What happened" }, this.#list, this.#empty);
-    this.element = h("section.what", {}, h("h2", {}, "What happened ", h("span.hint", {}, "newest first")), this.scroller);
+    this.element = h(
+      "section.what",
+      { "aria-label": "What happened" },
+      h("h2", {}, "What happened ", h("span.hint", {}, "newest first")),
+      this.#list,
+      this.#empty,
+      this.#more,
+    );
   }
 
   update() {
@@ -29,19 +39,36 @@ export class StoryView {
     if (story !== this.#story) {
       this.#list.replaceChildren();
       this.#story = story;
-      this.#from = this.#count = Math.max(0, sentences.length - SHOWN);
+      this.#items = [];
+      this.#told = Math.max(0, sentences.length - MOST);
     }
-    for (; this.#count < sentences.length; this.#count += 1) this.#list.prepend(this.#item(sentences[this.#count]));
-    for (; this.#count - this.#from > SHOWN; this.#from += 1) this.#list.lastChild.remove();
+    for (; this.#told < sentences.length; this.#told += 1) this.#items.push(this.#item(sentences[this.#told]));
+    while (this.#items.length > MOST) this.#items.shift().element.remove();
+    const first = this.#isLong ? 0 : this.#items.length - FEW;
+    for (const [i, { sentence, element, text, times }] of this.#items.entries()) {
+      element.hidden = i < first;
+      write(text, sentence.text);
+      write(times, sentence.times > 1 ? `${sentence.times} times` : "");
+      element.classList.toggle("future", sentence.at > session.now);
+    }
     this.#empty.hidden = sentences.length > 0;
-    for (const [i, item] of [...this.#list.children].entries())
-      item.classList.toggle("future", sentences[this.#count - 1 - i].at > session.now);
+    this.#more.hidden = this.#items.length <= FEW;
+    write(this.#more, this.#isLong ? `Show the last ${FEW}` : `Show all ${this.#items.length}`);
   }
 
-  #item({ at, text, tone, span }) {
-    const words = span
-      ? h("button", { type: "button", title: "Show its bytes", onclick: () => this.#app.select(span) }, text)
-      : h("span", {}, text);
-    return h("li", { "data-tone": tone }, h("time", {}, moment(at)), words);
+  #toggle() {
+    this.#isLong = !this.#isLong;
+    this.update();
+  }
+
+  #item(sentence) {
+    const text = h("span");
+    const times = h("span.times");
+    const words = sentence.span
+      ? h("button", { type: "button", title: "Show its bytes", onclick: () => this.#app.select(sentence.span) }, text, " ", times)
+      : h("span.words", {}, text, " ", times);
+    const element = h("li", { "data-tone": sentence.tone }, h("time", {}, moment(sentence.at)), words);
+    this.#list.prepend(element);
+    return { sentence, element, text, times };
   }
 }

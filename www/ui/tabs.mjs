@@ -9,18 +9,19 @@ export class Tabs {
 
   /**
    * @param {string} label
-   * @param {{ name: string, title: string, element: HTMLElement }[]} views
+   * @param {{ name: string, title: string, rest: string, element: HTMLElement }[]} views
    * @param {() => void} onChange
    */
   constructor(label, views, onChange) {
     this.#views = views;
     this.#onChange = onChange;
     const list = h("div.tabs", { role: "tablist", "aria-label": label, onkeydown: (event) => this.#key(event) });
-    for (const { name, title, element } of views) {
+    for (const { name, title, rest, element } of views) {
       const button = h(
         "button.tab",
         { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.show(name) },
         title,
+        h("span.rest-of-it", {}, rest),
       );
       this.#buttons.set(name, button);
       list.append(button);

@@ -1,18 +1,27 @@
 import { Digest } from "../sim/digest.mjs";
 import { Timeline as Reader } from "../sim/spans.mjs";
+import { AgentLabel } from "./agent-label.mjs";
 import { attribute, h, lessMotion, write } from "./dom.mjs";
 import { moment } from "./format.mjs";
-import { AgentLabel, Lane } from "./lane.mjs";
+import { Lane } from "./lane.mjs";
+import { Tip } from "./tip.mjs";
 import { Transport } from "./transport.mjs";
+import { TimeWindow } from "./window.mjs";
 
-/** How much time is in view. */
-const WIDTHS_MS = [500, 1000, 2500, 5000, 10_000, 30_000, 120_000];
+/** How many marks the ruler has at most. */
+const TICKS = 6;
+
+/** A phone has a line for each lane; a finger needs more room than a pointer. */
+const isSmall = matchMedia("(max-width: 640px)");
+const isCoarse = matchMedia("(pointer: coarse)");
 
 /** The timeline: who talked when, in lanes. */
 export class TimelineView {
   #app;
   #digest = new Digest(() => new Reader());
   #transport;
+  #window = new TimeWindow();
+  #tip;
   #lanes = new Map();
   #labels = new Map();
   #holder = h("div.lanes", {
@@ -22,73 +31,104 @@ export class TimelineView {
     onfocusin: (event) => this.#focused(event),
   });
   #axis = h("div.axis", { "aria-hidden": "true" });
-  #zoom = 3;
-  #from = 0;
+  #all = h("button", { type: "button", title: "Show the whole session", onclick: () => this.#showAll() }, "All");
   #ticks = "";
   #focusId;
 
   constructor(app) {
     this.#app = app;
     this.#transport = new Transport(app);
-    const out = h("button", { type: "button", title: "Show more time", "aria-label": "Zoom out", onclick: () => this.#zoomBy(1) }, "−");
-    const into = h("button", { type: "button", title: "Show less time", "aria-label": "Zoom in", onclick: () => this.#zoomBy(-1) }, "+");
-    this.#transport.element.append(h("div.group.zoom", { role: "group", "aria-label": "Zoom" }, out, into));
-    this.#lane("client", h("div.label", {}, h("strong", {}, "Client"), h("span.about", {}, "Calls tools, speaks MCP.")));
-    this.#lane("gateway", h("div.label", {}, h("strong", {}, "Gateway"), h("span.about", {}, "A tick: something in or out.")));
-    const axis = h("div.lane.scale", {}, h("div.label"), this.#axis);
-    const keys = h("p.hint.keys", {}, "On a bar: arrow keys move, Enter shows its bytes, P plays and pauses, comma and full stop step.");
+    this.#lane("client", "Client", plainLabel("Client", "Calls tools, speaks MCP."));
+    this.#lane("visitor", "Visitor", plainLabel("Visitor", "Sends tasks to the gateway."));
+    this.#lane("gateway", "Gateway", plainLabel("Gateway", "A tick: something in or out."));
+    const zoom = (factor, sign, label) =>
+      h("button", { type: "button", "aria-label": label, title: label, onclick: () => this.#zoom(factor) }, sign);
+    const zooms = h(
+      "div.group.zoom",
+      { role: "group", "aria-label": "How much time is in view" },
+      zoom(2, "−", "Show more time"),
+      this.#all,
+      zoom(0.5, "+", "Show less time"),
+    );
+    const ruler = h("div.lane.ruler", {}, h("div.label", {}, zooms), h("div.rule", {}, this.#axis, this.#transport.scrubber));
     this.hint = h(
       "p.hint",
       { hidden: true },
-      "The agents' side of a gateway elsewhere cannot be seen from a page. Start it with --trace FILE, and open that file under Record.",
+      "From here only the client's side can be seen. What the gateway says to agents stays with it.",
     );
+    this.#tip = new Tip(this.#holder, (bar) => bar.getAttribute("aria-label"));
     this.element = h(
       "section.card.timeline",
       { "aria-label": "Timeline" },
       this.#transport.element,
-      h("div.scroll", {}, this.#holder, axis),
-      this.#transport.scrubber,
-      keys,
+      this.#holder,
+      ruler,
       this.hint,
+      this.#tip.element,
     );
+    // Whatever is scrolled to stays clear of the timeline, which sticks to the top.
+    const measure = ([{ target }]) => document.documentElement.style.setProperty("--sticks", `${target.offsetHeight}px`);
+    new ResizeObserver(measure).observe(this.element);
   }
 
   get spans() {
     return this.#digest.read(this.#app.session.known).spans;
   }
 
-  /** @param {string} id */
+  /** A span, or several as one. @param {string} id theirs, joined by `+` */
   find(id) {
-    return this.spans.find((span) => span.id === id);
+    const ids = new Set(id.split("+"));
+    const [first, ...more] = this.spans.filter((span) => ids.has(span.id));
+    if (!first || more.length === 0) return first;
+    return { ...first, id, label: `${more.length + 1} × ${first.label}`, records: [first, ...more].flatMap(({ records }) => records) };
   }
 
   update() {
     const { session, selected } = this.#app;
     const { spans, origins } = this.#digest.read(session.known);
-    this.#transport.update();
     this.hint.hidden = session.isRemote !== true;
     this.#agents(session, origins);
-    if (session.isActive !== false) this.#follow(session.now);
-    const width = WIDTHS_MS[this.#zoom];
-    const view = { from: this.#from, width, now: session.now, selected };
+    this.#lanes.get("visitor").element.hidden = !spans.some(({ lane }) => lane === "visitor") && this.#app.tabs?.current !== "serve";
+    this.#window.follow(session, lessMotion.matches);
+    this.#transport.update(this.#window);
+    const { from, width } = this.#window;
+    const px = this.#lanes.get("gateway").width / width;
+    const view = {
+      from,
+      width,
+      px,
+      now: session.now,
+      height: isSmall.matches ? 24 : 42,
+      pad: isSmall.matches ? 2 : 4,
+      gap: isCoarse.matches ? 24 : 9,
+      selected: new Set(selected?.split("+")),
+    };
     for (const lane of this.#lanes.values())
       lane.draw(
         spans.filter((span) => span.lane === lane.name),
         view,
       );
-    const at = ((session.now - this.#from) / width) * 100;
-    this.#holder.style.setProperty("--now", `${Math.min(Math.max(at, 0), 100)}%`);
-    this.#scale(width);
+    const at = ((session.now - from) / width) * 100;
+    this.element.style.setProperty("--now", `${Math.min(Math.max(at, 0), 100).toFixed(3)}%`);
+    attribute(this.#all, "aria-pressed", String(this.#window.mode === "all"));
+    this.#scale();
     this.#rove();
+    this.#tip.update();
   }
 
   /** Brings a span into view and the focus to it. @param {string} id */
   reveal(id) {
     const span = this.find(id);
     if (!span) return;
-    const width = WIDTHS_MS[this.#zoom];
-    if (span.start < this.#from || span.start > this.#from + width) this.#from = Math.max(0, span.start - width * 0.2);
+    this.#window.show(span.start);
     this.#focusId = id;
+  }
+
+  /** Brings the focus to a span. @param {string} id */
+  focus(id) {
+    const ids = id.split("+");
+    const bars = [...this.#lanes.values()].flatMap((lane) => lane.shown);
+    bars.find(({ bar }) => bar.spans.some((span) => ids.includes(span.id)))?.element.focus();
   }
 
   #agents(session, origins) {
@@ -98,53 +138,51 @@ export class TimelineView {
       if (!this.#lanes.has(origin)) {
         const pretend = this.#app.cast.find((agent) => agent.origin === origin);
         const name = this.#app.nameOf(origin);
-        const label = new AgentLabel({ name, about: pretend?.about ?? origin, onOpen: () => this.#app.openAgent(origin) });
+        const onPing = (alias) => this.#app.ping(alias);
+        const label = new AgentLabel({ name, about: pretend?.about ?? origin, onOpen: () => this.#app.openAgent(origin), onPing });
         this.#labels.set(origin, label);
-        this.#lane(origin, label.element);
+        this.#lane(origin, name, label.element);
       }
       const agent = session.agents.find(({ url }) => new URL(url).origin === origin);
       const inbox = agent ? session.inbox.filter(({ alias }) => alias === agent.alias).length : 0;
-      this.#labels.get(origin).update(agent, inbox, agent ? session.closedFor?.(agent) : 0);
+      const waits = agent !== undefined && this.#app.asking(agent.alias) !== undefined;
+      this.#labels.get(origin).update(agent, { inbox, waits, closed_ms: agent ? (session.closedFor?.(agent) ?? 0) : 0 });
     }
     for (const [name, lane] of this.#lanes) if (name.includes("://")) lane.element.hidden = !wanted.includes(name);
   }
 
-  #lane(name, label) {
-    const lane = new Lane(name, label, (span) => this.#app.select(span.id));
+  #lane(name, title, label) {
+    const lane = new Lane(name, title, label, (id) => this.#app.select(id));
     this.#lanes.set(name, lane);
     this.#holder.append(lane.element);
   }
 
-  /** Keeps the moment in view: gliding, or in pages where less motion is wanted. */
-  #follow(now) {
-    const width = WIDTHS_MS[this.#zoom];
-    if (now < this.#from) this.#from = Math.max(0, now - width * 0.5);
-    else if (now > this.#from + width * 0.9) this.#from = now - width * (lessMotion.matches ? 0.3 : 0.9);
-    this.#from = Math.max(0, this.#from);
-  }
-
-  #zoomBy(step) {
-    const before = WIDTHS_MS[this.#zoom];
-    this.#zoom = Math.min(Math.max(this.#zoom + step, 0), WIDTHS_MS.length - 1);
-    const { now } = this.#app.session;
-    const share = (now - this.#from) / before;
-    this.#from = Math.max(0, now - WIDTHS_MS[this.#zoom] * Math.min(share, 0.9));
+  #zoom(factor) {
+    this.#window.zoom(factor, this.#app.session);
     this.update();
   }
 
-  #scale(width) {
-    const step = width / 5;
-    const first = Math.ceil(this.#from / step);
-    const ticks = [0, 1, 2, 3, 4, 5].map((i) => (first + i) * step).filter((at) => at <= this.#from + width);
-    const key = `${ticks} ${this.#from} ${width}`;
+  #showAll() {
+    this.#window.mode = this.#window.mode === "all" ? "auto" : "all";
+    this.update();
+  }
+
+  #scale() {
+    const { from, width } = this.#window;
+    const step = [50, 100, 200, 250, 500].find((ms) => width / ms <= TICKS) ?? roundStep(width / TICKS);
+    const ticks = [];
+    for (let at = Math.ceil(from / step) * step; at <= from + width * 0.97; at += step) ticks.push(at);
+    const key = `${ticks} ${from} ${width}`;
     if (key === this.#ticks) return;
     this.#ticks = key;
+    this.element.style.setProperty("--step", `${((step / width) * 100).toFixed(4)}%`);
+    this.element.style.setProperty("--first", `${(((Math.ceil(from / step) * step - from) / width) * 100).toFixed(4)}%`);
     while (this.#axis.children.length > ticks.length) this.#axis.lastChild.remove();
     while (this.#axis.children.length < ticks.length) this.#axis.append(h("span"));
     for (const [i, at] of ticks.entries()) {
       const tick = this.#axis.children[i];
-      tick.style.left = `${((at - this.#from) / width) * 100}%`;
-      write(tick, moment(at));
+      tick.style.left = `${((at - from) / width) * 100}%`;
+      write(tick, step < 100 ? moment(at) : `${(at / 1000).toFixed(step < 1000 ? 1 : 0)} s`);
     }
   }
 
@@ -164,25 +202,33 @@ export class TimelineView {
 
   #key(event) {
     if (event.target.dataset.span === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-    const acts = { p: () => this.#transport.toggle(), ".": () => this.#app.session.stepOn(), ",": () => this.#app.session.stepBack() };
     const to = this.#target(event.key, event.target);
-    if (!to && !acts[event.key]) return;
+    if (!to) return;
     event.preventDefault();
-    if (to) to.focus();
-    else if (!this.#app.session.isRemote) acts[event.key]();
+    to.focus();
   }
 
   #target(key, element) {
     const lanes = [...this.#lanes.values()].filter((lane) => !lane.element.hidden && lane.shown.length > 0);
     const row = lanes.findIndex((lane) => lane.shown.some((shown) => shown.element === element));
-    const list = lanes[row].shown;
+    const list = lanes[row]?.shown ?? [];
     const at = list.findIndex((shown) => shown.element === element);
     const beside = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: list.length - 1 }[key];
-    if (beside !== undefined) return list[Math.min(Math.max(beside, 0), list.length - 1)].element;
+    if (beside !== undefined) return list[Math.min(Math.max(beside, 0), list.length - 1)]?.element;
     const next = lanes[{ ArrowDown: row + 1, ArrowUp: row - 1 }[key]];
     if (!next) return undefined;
-    const { start } = list[at].span;
-    return next.shown.reduce((best, shown) => (Math.abs(shown.span.start - start) < Math.abs(best.span.start - start) ? shown : best))
+    const { start } = list[at].bar;
+    return next.shown.reduce((best, shown) => (Math.abs(shown.bar.start - start) < Math.abs(best.bar.start - start) ? shown : best))
       .element;
   }
+}
+
+function plainLabel(name, about) {
+  return h("div.label", {}, h("strong", {}, name), h("span.about", {}, about));
+}
+
+/** A round number of seconds that is not less. */
+function roundStep(ms) {
+  const power = 10 ** Math.floor(Math.log10(ms));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= ms);
 }
