@@ -116,7 +116,7 @@ impl Host {
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
                 // This host declares no storage.
                 Output::Save(_) => {}
-                Output::Work { .. } | Output::WorkAbort { .. } => {}
+                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
                 Output::Notice(notice) => eprintln!("{} {} {}", notice.level.name(), notice.event, notice.fields.as_str()),
             }
         }

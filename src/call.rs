@@ -11,6 +11,7 @@ use crate::ground::Ground;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
+use crate::link::CallReport;
 use crate::list::gather;
 use crate::mcp::asks::{Answers, Capabilities};
 use crate::mcp::era::Era;
@@ -28,6 +29,7 @@ pub mod discovery;
 pub mod dispatch;
 pub mod fault;
 pub mod life;
+pub mod linked;
 pub mod ping;
 pub mod push;
 pub mod route;
@@ -63,6 +65,8 @@ pub struct Caller {
     pub capabilities: Capabilities,
     /// how many questions it was asked
     pub asked: u64,
+    /// what its `_meta` holds for whoever the call goes on to
+    pub meta: Vec<(String, Json)>,
 }
 
 impl Caller {
@@ -70,7 +74,8 @@ impl Caller {
     #[must_use]
     pub const fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
         let capabilities = Capabilities::none();
-        Self { call, peer, request, era, progress_token: None, progress: None, log_level: None, capabilities, asked: 0 }
+        let (progress_token, progress, log_level) = (None, None, None);
+        Self { call, peer, request, era, progress_token, progress, log_level, capabilities, asked: 0, meta: Vec::new() }
     }
 }
 
@@ -209,6 +214,8 @@ pub enum Work {
     Push(push::Delivery),
     /// waiting for what the client answers
     Asking(asking::Asking),
+    /// calling a tool of an MCP server
+    Linked(linked::LinkedCall),
 }
 
 impl Work {
@@ -223,8 +230,13 @@ impl Work {
             Self::Ping(work) => work.report(run, exchange, report),
             Self::Directory(work) => work.report(run, exchange, report),
             Self::Push(work) => work.report(run, exchange, report),
-            Self::Asking(_) => None,
+            Self::Asking(_) | Self::Linked(_) => None,
         }
+    }
+
+    /// Takes a report of a link in.
+    pub fn linked(&mut self, run: &mut Run<'_>, report: CallReport) -> Option<Ended> {
+        if let Self::Linked(work) = self { work.report(run, report) } else { None }
     }
 
     /// Does what is due now.
@@ -240,6 +252,7 @@ impl Work {
             Self::Push(work) => work.due(run),
             Self::Asking(work) if ASKS => work.due(run),
             Self::Asking(_) => None,
+            Self::Linked(work) => work.due(run),
         }
     }
 
@@ -256,6 +269,7 @@ impl Work {
             Self::Directory(work) => Some(work.deadline()),
             Self::Push(work) => work.deadline(),
             Self::Asking(work) => Some(work.deadline()),
+            Self::Linked(work) => Some(work.deadline()),
         }
     }
 
@@ -272,6 +286,7 @@ impl Work {
             Self::Push(work) => work.stop(run),
             // A caller who cancelled or left is asked nothing more, and knows it.
             Self::Asking(_) => {}
+            Self::Linked(work) => work.cancel(run, if cancelled { "the caller cancelled" } else { "the caller left" }),
         }
     }
 
@@ -285,7 +300,7 @@ impl Work {
             Self::Task(work) => work.target(),
             Self::Ping(work) => work.target(),
             Self::Broadcast(work) => return gather(work.running().map(String::from)),
-            Self::Directory(_) | Self::Push(_) | Self::Asking(_) => return Vec::new(),
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Linked(_) => return Vec::new(),
         };
         gather(target.alias.iter().map(|(alias, _)| alias.clone()))
     }
@@ -309,12 +324,13 @@ impl Work {
             Self::Connect(_) | Self::Card(_) | Self::Task(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => {
                 self.stop(run, false);
             }
+            Self::Linked(_) => self.stop(run, false),
             Self::Asking(_) => {}
         }
         Err(match self {
             Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
             Self::Send(_) | Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) => error,
-            Self::Directory(_) | Self::Push(_) | Self::Asking(_) => error,
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Linked(_) => error,
         })
     }
 
@@ -331,7 +347,7 @@ impl Work {
     pub fn task_id(&self) -> Option<String> {
         match self {
             Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => None,
-            Self::Push(_) | Self::Asking(_) => None,
+            Self::Push(_) | Self::Asking(_) | Self::Linked(_) => None,
             Self::Send(work) => work.task_id(),
             Self::Task(work) => Some(String::from(work.task_id())),
         }

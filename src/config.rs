@@ -14,9 +14,11 @@ use crate::tools::TOOLS;
 use crate::url::Url;
 
 mod a2a;
+mod mcp_servers;
 mod sections;
 
 pub use a2a::{A2a, Responder, Skill};
+pub use mcp_servers::{McpServer, Transport};
 
 /// Nesting of a configuration.
 const DEPTH: u32 = 16;
@@ -54,6 +56,8 @@ pub struct Config {
     pub storage: bool,
     /// how it is an agent itself
     pub a2a: A2a,
+    /// the MCP servers behind it; `mcp_servers`
+    pub mcp_servers: Vec<McpServer>,
     /// the bounds
     pub limits: Limits,
 }
@@ -155,6 +159,7 @@ impl Default for Config {
             server: Server::default(),
             storage: false,
             a2a: A2a::default(),
+            mcp_servers: Vec::new(),
             limits: Limits::default(),
         }
     }
@@ -181,6 +186,7 @@ impl Config {
         let sections =
             ["rate_limit", "history", "directory", "external_agents", "server", "auth", "a2a"].map(|name| table.table(name));
         let network = table.table("network");
+        let mcp_servers = table.table("mcp_servers");
         let limits = table.table("limits");
         table.finish();
         if let Some(raw) = health {
@@ -210,6 +216,7 @@ impl Config {
         sections::read_external_agents(external_agents, "external_agents", &mut config, &mut faults);
         a2a::read(a2a, &mut config, &mut faults);
         a2a::check(&config, &mut faults);
+        mcp_servers::read(mcp_servers, &mut config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
             faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
@@ -238,6 +245,9 @@ impl Config {
             out.boolean("storage", true);
         }
         out.optional_json("a2a", self.a2a.configured.then(|| a2a::write(&self.a2a)).as_ref());
+        if !self.mcp_servers.is_empty() {
+            out.json("mcp_servers", &mcp_servers::write(&self.mcp_servers));
+        }
         out.nested("health", health).nested("network", network).nested("limits", limits);
         out.finish()
     }

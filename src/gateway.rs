@@ -9,6 +9,7 @@ use crate::exchange::{BodyTaken, Delivery, Exchanges, Report};
 use crate::ground::Ground;
 use crate::incoming::Incoming;
 use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
+use crate::link::Links;
 use crate::list::gather;
 use crate::mcp::session::Session;
 use crate::scope::Scope;
@@ -25,6 +26,7 @@ mod asking;
 mod card;
 mod delivering;
 mod granting;
+mod linking;
 mod peers;
 mod posting;
 mod refusing;
@@ -59,6 +61,7 @@ pub struct Gateway {
     exchanges: Exchanges,
     pub(crate) incoming: Incoming,
     pub(crate) served: ServedTasks,
+    pub(crate) links: Links,
     pub(crate) trace: Trace,
     pub(crate) keeper: Keeper,
 }
@@ -69,6 +72,7 @@ impl Gateway {
     pub fn new(genesis: Genesis, config: Config) -> Self {
         let trace = Trace::new(&genesis, &config);
         let served = ServedTasks::new(&config.limits);
+        let links = Links::new(&config, genesis.now);
         Self {
             ground: Ground::new(genesis.seed, genesis.now, genesis.unix_ms, config),
             peers: Tracked::default(),
@@ -79,6 +83,7 @@ impl Gateway {
             exchanges: Exchanges::default(),
             incoming: Incoming::default(),
             served,
+            links,
             trace,
             keeper: Keeper::default(),
         }
@@ -98,6 +103,7 @@ impl Gateway {
             Ok(()) => {
                 self.do_what_is_due();
                 self.sweep_served();
+                self.drive_links();
                 self.take_relayed();
                 self.tell_watchers();
                 self.route();
@@ -159,6 +165,7 @@ impl Gateway {
             Input::Update { work, text } => self.update(work, &text),
             Input::WorkEnd { work } => self.work_end(work),
             Input::WorkFailed { work, detail } => self.work_failed(work, &detail),
+            Input::Link { link, event } => self.links.event(&mut self.ground, link, event),
             Input::Stop => {
                 self.stop_serving();
                 Ok(())
@@ -218,7 +225,8 @@ impl Gateway {
         let expiry = self.exchanges.expiry().map(|at| Deadline { at, reason: Reason::CancelTimeout });
         let comment = self.incoming.keep_alive.first().map(|((at, _), ())| Deadline { at: *at, reason: Reason::KeepAlive });
         let sweep = self.served.sweep_at().map(|at| Deadline { at: self.ground.instant_of(at), reason: Reason::TaskExpiry });
-        [call, expiry, comment, sweep].into_iter().flatten().min_by_key(|deadline| deadline.at)
+        let links = self.links.deadline();
+        [call, expiry, comment, sweep, links].into_iter().flatten().min_by_key(|deadline| deadline.at)
     }
 
     /// Starts or stops writing the trace.

@@ -13,6 +13,8 @@ use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
+use crate::link::Job;
+use crate::link::catalog::Catalog;
 use crate::mcp::seal::Seal;
 use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
@@ -30,12 +32,16 @@ pub struct Ground {
     pub outputs: VecDeque<Output>,
     /// what was said to peers of the HTTP face and is to be routed
     pub outbox: Vec<Message>,
-    /// the tools that are offered, once they were asked for
-    pub tools_list: OnceCell<Json>,
+    /// the tools that are offered in each era, once they were asked for
+    pub tools_lists: [OnceCell<Json>; 2],
     /// what agents said about tasks that are relayed to them, and in which call
     pub relayed: VecDeque<(TaskNumber, CallId, Event)>,
     /// what the trace is to replace from now on, and nothing else
     pub untraced: Vec<String>,
+    /// the tools of the servers behind the gateway
+    pub catalog: Catalog,
+    /// what calls want of those servers
+    pub link_jobs: VecDeque<Job>,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -56,9 +62,11 @@ impl Ground {
             config,
             outputs: VecDeque::new(),
             outbox: Vec::new(),
-            tools_list: OnceCell::new(),
+            tools_lists: [const { OnceCell::new() }; 2],
             relayed: VecDeque::new(),
             untraced: Vec::new(),
+            catalog: Catalog::default(),
+            link_jobs: VecDeque::new(),
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,

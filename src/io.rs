@@ -11,11 +11,15 @@ use core::fmt;
 use crate::json::{Json, Object};
 use crate::time::Instant;
 
+mod link;
 mod read;
 mod save;
+mod write;
 
+pub use link::{LinkEvent, LinkId, LinkOrder, Process};
 pub use read::read_input;
 pub use save::Save;
+use write::{bytes_json, headers_json};
 
 /// An MCP client, named by the host. At most 2^53 - 1, so that JavaScript can hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,6 +151,13 @@ pub enum Input {
         /// words for the caller
         detail: String,
     },
+    /// Something happened to the process of an MCP server behind the gateway.
+    Link {
+        /// which
+        link: LinkId,
+        /// what
+        event: LinkEvent,
+    },
     /// The gateway is to stop serving: running responses end, new requests are refused.
     Stop,
     /// Time passed.
@@ -265,6 +276,13 @@ pub enum Output {
     WorkAbort {
         /// which
         work: WorkId,
+    },
+    /// Start, feed or end the process of an MCP server behind the gateway.
+    Link {
+        /// its name in later reports
+        link: LinkId,
+        /// what to do
+        order: LinkOrder,
     },
     /// Something worth writing down, without secrets.
     Notice(Notice),
@@ -411,6 +429,7 @@ impl Output {
                 out.string("type", "work_abort").integer("work", work.0);
                 out.finish()
             }
+            Self::Link { link, order } => order.to_json(*link),
             Self::Notice(notice) => {
                 let mut out = Object::new();
                 out.string("type", "notice").string("level", notice.level.name()).string("event", notice.event);
@@ -459,29 +478,12 @@ impl Input {
             Self::WorkFailed { work, detail } => {
                 out.string("type", "work_failed").integer("work", work.0).string("detail", detail)
             }
+            Self::Link { link, event } => event.write(&mut out, *link),
             Self::Stop => out.string("type", "stop"),
             Self::Tick => out.string("type", "tick"),
         };
         out.finish()
     }
-}
-
-/// Bytes as text where they are UTF-8, else in base64.
-fn bytes_json<'o>(out: &'o mut Object, bytes: &[u8]) -> &'o mut Object {
-    match core::str::from_utf8(bytes) {
-        Ok(text) => out.string("text", text),
-        Err(_) => out.string("base64", &read::to_base64(bytes)),
-    }
-}
-
-fn headers_json(headers: &[(String, String)]) -> Json {
-    let mut list = crate::json::Array::new();
-    for (name, value) in headers {
-        let mut pair = crate::json::Array::new();
-        pair.string(name).string(value);
-        list.nested(pair);
-    }
-    list.finish()
 }
 
 /// When to come back at the latest, and why.
@@ -512,6 +514,10 @@ pub enum Reason {
     Push,
     /// a served task may be too old
     TaskExpiry,
+    /// a server behind the gateway is slow to answer
+    LinkTimeout,
+    /// a server behind the gateway is tried again
+    LinkRetry,
 }
 
 impl Reason {
@@ -527,6 +533,8 @@ impl Reason {
             Self::KeepAlive => "keep_alive",
             Self::Push => "push",
             Self::TaskExpiry => "task_expiry",
+            Self::LinkTimeout => "link_timeout",
+            Self::LinkRetry => "link_retry",
         }
     }
 }
@@ -554,6 +562,8 @@ pub enum Misuse {
     ExchangeUnknown(ExchangeId),
     /// The gateway never asked for this work.
     WorkUnknown(WorkId),
+    /// The gateway never asked for this link.
+    LinkUnknown(LinkId),
     /// A second head, or a body or end before the head.
     ExchangeOrder(ExchangeId),
     /// A number that JavaScript cannot hold, a status outside 100 to 999, a scope that is too long.
@@ -570,6 +580,7 @@ impl fmt::Display for Misuse {
             Self::RequestOpen(request) => write!(f, "request {} is running already: take another number", request.0),
             Self::ExchangeUnknown(exchange) => write!(f, "exchange {} was never asked for", exchange.0),
             Self::WorkUnknown(work) => write!(f, "work {} was never asked for", work.0),
+            Self::LinkUnknown(link) => write!(f, "link {} was never asked for", link.0),
             Self::ExchangeOrder(exchange) => {
                 write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)
             }

@@ -29,6 +29,7 @@
 //!             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {} // incoming too
 //!             Output::Save(_) => {} // asked for by `Config::storage`, which is off here
 //!             Output::Work { .. } | Output::WorkAbort { .. } => {} // where a function of the host serves tasks
+//!             Output::Link { .. } => {} // where MCP servers are processes behind it
 //!             Output::Notice(_) => {} // and the log
 //!         }
 //!     }
@@ -63,6 +64,7 @@
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
 //! | [`incoming`] | incoming HTTP: access, sessions, streams |
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
+//! | [`link`] | MCP servers behind the gateway: their handshakes, lists, names and calls |
 //! | [`a2a`], [`served`] | the A2A face: one model, four dialects, cards; the tasks served to other agents |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -94,6 +96,7 @@ pub mod io;
 pub mod json;
 pub mod jsonrpc;
 pub mod limits;
+pub mod link;
 pub mod list;
 pub mod mcp;
 pub mod redact;

@@ -41,6 +41,14 @@ pub struct Limits {
     pub tasks_per_principal: u64,
     /// what the tasks served to one principal take
     pub task_bytes: u64,
+    /// one message of an MCP server
+    pub link_line_bytes: u64,
+    /// calls to one MCP server that run or wait for it
+    pub calls_per_server: u64,
+    /// tools of one MCP server
+    pub tools_per_server: u64,
+    /// what the tools of one MCP server take
+    pub tool_list_bytes: u64,
 }
 
 /// A limit's name, its default, and how it is reached.
@@ -48,7 +56,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 19] = [
+    pub const TABLE: [Row; 23] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
         ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
@@ -68,6 +76,10 @@ impl Limits {
         ("session_event_bytes", 4 << 20, |limits| &mut limits.session_event_bytes),
         ("tasks_per_principal", 1000, |limits| &mut limits.tasks_per_principal),
         ("task_bytes", 128 << 20, |limits| &mut limits.task_bytes),
+        ("link_line_bytes", 16 << 20, |limits| &mut limits.link_line_bytes),
+        ("calls_per_server", 256, |limits| &mut limits.calls_per_server),
+        ("tools_per_server", 1024, |limits| &mut limits.tools_per_server),
+        ("tool_list_bytes", 8 << 20, |limits| &mut limits.tool_list_bytes),
     ];
 
     /// The nesting allowed, as the parser takes it.
@@ -99,6 +111,10 @@ impl Default for Limits {
             session_event_bytes: 0,
             tasks_per_principal: 0,
             task_bytes: 0,
+            link_line_bytes: 0,
+            calls_per_server: 0,
+            tools_per_server: 0,
+            tool_list_bytes: 0,
         };
         for (_, value, field) in Self::TABLE {
             *field(&mut limits) = value;

@@ -61,6 +61,7 @@ impl Trace {
             known.learn(name, value);
         }
         config.server.tokens.iter().for_each(|token| known.add(&token.token));
+        config.mcp_servers.iter().flat_map(|server| server.secrets()).for_each(|secret| known.add(secret));
         let mut secrets = Secrets::new();
         known.iter().for_each(|secret| secrets.add_related(secret));
         let seed = genesis.seed.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -126,6 +127,7 @@ impl Trace {
             | Input::Update { .. }
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
+            | Input::Link { .. }
             | Input::Stop
             | Input::Tick => Kept::Whole(None, input.to_json()),
         })
@@ -216,6 +218,7 @@ impl Trace {
                 | Output::ResponseEnd { .. }
                 | Output::Work { .. }
                 | Output::WorkAbort { .. }
+                | Output::Link { .. }
                 | Output::Notice(_) => output.to_json(),
             };
             let mut line = Object::new();

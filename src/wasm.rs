@@ -263,6 +263,7 @@ fn told(output: Output, bare: bool) -> Told {
         | Output::Save(_)
         | Output::Work { .. }
         | Output::WorkAbort { .. }
+        | Output::Link { .. }
         | Output::Notice(_) => (None, None, output.to_json().into_string()),
     }
 }

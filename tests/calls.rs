@@ -41,6 +41,7 @@ impl World {
                 | Output::Save(_)
                 | Output::Work { .. }
                 | Output::WorkAbort { .. }
+                | Output::Link { .. }
                 | Output::Notice(_) => {}
             }
         }

@@ -24,27 +24,27 @@ impl Gateway {
         match (caller.era, checked) {
             (Era::Modern | Era::Legacy, _) if !asks.is_valid() => {
                 let error = ToolError::new(Code::Internal, "this call asks its client nothing, or too much at once");
-                self.answer(&caller, subject, Err(error), started);
+                self.answer(&caller, &subject, Err(error), started);
             }
             (Era::Modern, Err(lack)) => {
                 let error = lack.to_rpc();
                 self.say_error(caller.peer, Some(&caller.request), error.code, &error.message, error.data);
-                self.notice_asked(subject, Some(&error.message));
+                self.notice_asked(&subject, Some(&error.message));
             }
-            (Era::Legacy, Err(lack)) => self.answer(&caller, subject, Err(lack.to_tool()), started),
+            (Era::Legacy, Err(lack)) => self.answer(&caller, &subject, Err(lack.to_tool()), started),
             (Era::Modern, Ok(())) => {
                 let Some(scope_name) = self.peers.get(&caller.peer).map(|session| session.scope.clone()) else { return };
                 let scope = self.scopes.get_or_default(scope_name.as_str());
-                let call = server::same_call(&scope_name, subject, arguments);
+                let call = server::same_call(&scope_name, &subject, arguments);
                 let result = server::input_required(&self.ground, scope, &call, &asks);
                 self.say_result(caller.peer, &caller.request, result);
-                self.notice_asked(subject, None);
+                self.notice_asked(&subject, None);
             }
             (Era::Legacy, Ok(())) => self.wait_for_answers(caller, subject, arguments.map(Json::from_raw), asks, started),
         }
     }
 
-    fn notice_asked(&mut self, subject: Subject, lack: Option<&str>) {
+    fn notice_asked(&mut self, subject: &Subject, lack: Option<&str>) {
         let mut fields = Object::new();
         fields.string(subject.kind(), subject.name()).optional_string("refused", lack);
         self.ground.notice(Level::Info, "call_asked", fields);
@@ -58,7 +58,7 @@ impl Gateway {
         let in_scope = (scope.as_str(), self.scopes.get_or_default(scope.as_str()));
         let mut run = Run::new(&mut self.ground, in_scope, &mut self.exchanges, &mut self.served, &mut caller);
         let work = Box::new(Work::Asking(Asking::start(&mut run, arguments, asks)));
-        self.notice_asked(subject, None);
+        self.notice_asked(&subject, None);
         self.enter(Box::new(Call { caller, sink: Sink::Peer, scope, subject, work, started, timer: None }));
     }
 

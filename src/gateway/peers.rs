@@ -152,12 +152,12 @@ impl Gateway {
         }
         match server::request(session, scope, &self.ground, id, method, params) {
             Ok(Answer::Result(result)) => self.say_result(peer, id, result),
-            Ok(Answer::Listen(_)) if session.running() >= limit => {
+            Ok(Answer::Listen { .. }) if session.running() >= limit => {
                 let message = format!("{limit} requests are open, as many as calls_per_peer allows: end one first");
                 self.say_error(peer, Some(id), INVALID_REQUEST, &message, None);
             }
-            Ok(Answer::Listen(acknowledgement)) => {
-                session.listen(id);
+            Ok(Answer::Listen { acknowledgement, tools }) => {
+                session.listen(id, tools);
                 let message = jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement);
                 self.ground.say(peer, Some(id), false, None, message);
             }
@@ -168,7 +168,12 @@ impl Gateway {
 
     /// Header values are secrets before anything else is looked at: a request that is refused is traced too.
     fn learn_headers(&mut self, peer: PeerId, params: Option<Raw<'_>>) {
-        let arguments = params.and_then(json::members).and_then(|params| params.get("arguments").and_then(json::members));
+        let params = params.and_then(json::members).unwrap_or_default();
+        // Header fields among the arguments of another server's tool are for that server.
+        if params.string("name").is_some_and(|name| self.ground.catalog.find(&name).is_some()) {
+            return;
+        }
+        let arguments = params.get("arguments").and_then(json::members);
         let (Some(arguments), Some(session)) = (arguments, self.peers.get(&peer)) else { return };
         self.scopes.get_or_default(session.scope.as_str()).secrets.learn_arguments(&arguments);
     }
@@ -182,10 +187,11 @@ impl Gateway {
         caller.progress_token = envelope.progress_token;
         caller.log_level = envelope.log_level;
         caller.capabilities = envelope.capabilities;
+        caller.meta = envelope.meta;
         if busy {
             let message = format!("{limit} calls are running, as many as calls_per_peer allows: wait for one to end");
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
-            return self.answer(&caller, subject, Err(error), self.ground.now);
+            return self.answer(&caller, &subject, Err(error), self.ground.now);
         }
         self.begin(caller, subject, arguments, answers, self.ground.now);
     }

@@ -135,7 +135,7 @@ impl Gateway {
         let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
         let started = start(&mut run);
         Ok(started?.map(|(sink, work)| {
-            self.take_up(&scope_name, &caller, Subject::Tool(&SEND_MESSAGE), alloc::vec![Dispatch { call, sink, work }]);
+            self.take_up(&scope_name, &caller, &Subject::Tool(&SEND_MESSAGE), alloc::vec![Dispatch { call, sink, work }]);
             call
         }))
     }

@@ -11,7 +11,7 @@ use crate::io::{Deadline, Level, PeerId};
 use crate::json::{Object, Raw};
 use crate::jsonrpc::Id;
 use crate::mcp::asks::Answers;
-use crate::mcp::era::{self, Era};
+use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::subject::{ASKS, Subject};
 use crate::mcp::tool::Started;
@@ -35,7 +35,7 @@ impl Gateway {
         run.answers = answers;
         let outcome = subject.start(&mut run, arguments);
         let Run { disconnected, dispatched, .. } = run;
-        self.take_up(&scope_name, &caller, subject, dispatched);
+        self.take_up(&scope_name, &caller, &subject, dispatched);
         match outcome {
             Ok(Started::Running(work)) => {
                 if let Some(session) = self.peers.get_mut(&caller.peer) {
@@ -44,13 +44,13 @@ impl Gateway {
                 let call = Call { caller, sink: Sink::Peer, scope: scope_name.clone(), subject, work, started, timer: None };
                 self.enter(Box::new(call));
             }
-            Ok(Started::Done(result)) => self.answer(&caller, subject, Ok(result), started),
+            Ok(Started::Done(result)) => self.answer(&caller, &subject, Ok(result), started),
             Ok(Started::Asks(asks)) if ASKS => self.ask(caller, subject, arguments, asks, started),
             Ok(Started::Asks(_)) => {
                 let error = ToolError::new(Code::Internal, "this asks without having said that it may");
-                self.answer(&caller, subject, Err(error), started);
+                self.answer(&caller, &subject, Err(error), started);
             }
-            Err(error) => self.answer(&caller, subject, Err(error), started),
+            Err(error) => self.answer(&caller, &subject, Err(error), started),
         }
         if let Some(alias) = disconnected {
             self.end_calls_to(&scope_name, &alias);
@@ -59,6 +59,9 @@ impl Gateway {
 
     /// Connects the configured agents in a new scope; their cards come when they come.
     pub(super) fn connect_external_agents(&mut self, peer: PeerId, scope: &str) {
+        for secret in self.ground.config.mcp_servers.iter().flat_map(|server| server.secrets()) {
+            self.scopes.get_or_default(scope).secrets.add(secret);
+        }
         for agent in self.ground.config.external_agents.clone() {
             let mut caller = Caller::new(CallId(self.ground.call_number()), peer, Id::none(), Era::Legacy);
             let call = caller.call;
@@ -66,16 +69,17 @@ impl Gateway {
             let mut run = Run::new(&mut self.ground, named, &mut self.exchanges, &mut self.served, &mut caller);
             if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, &agent) {
                 let dispatch = Dispatch { call, sink: Sink::Nobody, work };
-                self.take_up(scope, &caller, Subject::Tool(&connect_agent::TOOL), alloc::vec![dispatch]);
+                self.take_up(scope, &caller, &Subject::Tool(&connect_agent::TOOL), alloc::vec![dispatch]);
             }
         }
     }
 
     /// Takes up work that goes on by itself.
-    pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, subject: Subject, dispatched: Vec<Dispatch>) {
+    pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, subject: &Subject, dispatched: Vec<Dispatch>) {
         for Dispatch { call, sink, work } in dispatched {
-            let caller = Caller { call, progress_token: None, log_level: None, ..caller.clone() };
+            let caller = Caller { call, progress_token: None, log_level: None, meta: Vec::new(), ..caller.clone() };
             let started = self.ground.now;
+            let subject = subject.clone();
             self.enter(Box::new(Call { caller, sink, scope: scope.into(), subject, work, started, timer: None }));
         }
     }
@@ -156,7 +160,7 @@ impl Gateway {
     /// Hands an outcome to whom it belongs.
     fn end(&mut self, call: &Call, ended: Ended) {
         match &call.sink {
-            Sink::Peer => self.answer(&call.caller, call.subject, ended, call.started),
+            Sink::Peer => self.answer(&call.caller, &call.subject, ended, call.started),
             Sink::Inbox(ticket) => {
                 let at = self.ground.wall();
                 dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), ticket, ended, at);
@@ -207,21 +211,13 @@ impl Gateway {
     }
 
     /// The one answer of a call.
-    pub(crate) fn answer(&mut self, caller: &Caller, subject: Subject, ended: Ended, started: Instant) {
+    pub(crate) fn answer(&mut self, caller: &Caller, subject: &Subject, ended: Ended, started: Instant) {
         let mut fields = Object::new();
         fields.string(subject.kind(), subject.name()).integer("ms", self.ground.now.since(started));
-        let (level, answered) = match ended {
-            Ok(result) => (Level::Info, Ok(subject.result(&result))),
-            Err(error) => {
-                fields.string("code", error.code.name());
-                (Level::Warning, subject.failed(error))
-            }
-        };
-        match answered {
-            Ok(result) => {
-                let result = era::shape(result, caller.era, &self.ground.config);
-                self.say_result(caller.peer, &caller.request, result);
-            }
+        let level = if ended.is_ok() { Level::Info } else { Level::Warning };
+        fields.optional_string("code", ended.as_ref().err().map(|error| error.code.name()));
+        match subject.answer(ended, caller.era, &self.ground.config) {
+            Ok(result) => self.say_result(caller.peer, &caller.request, result),
             Err(error) => self.say_error(caller.peer, Some(&caller.request), error.code, &error.message, error.data),
         }
         self.ground.notice(level, "call_ended", fields);

@@ -187,6 +187,7 @@ impl Gateway {
     /// Stops serving: what is asked for is answered, streams end, nothing new is taken.
     pub(super) fn stop_serving(&mut self) {
         self.incoming.stopping = true;
+        self.links.stop(&mut self.ground);
         let theirs = |peer| is_http(peer) && peer != NOBODY;
         let calls = gather(self.calls.iter().filter(|(_, call)| theirs(call.caller.peer)).map(|(id, _)| *id));
         for call in calls {

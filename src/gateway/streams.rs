@@ -35,7 +35,10 @@ impl Gateway {
 
     fn reader_of(&self, message: &Message) -> Option<RequestId> {
         let session = self.incoming.sessions.get(self.incoming.session_of.get(&message.peer)?.as_str())?;
-        session.route(message.about.as_deref()?)?.1
+        match message.about.as_deref() {
+            Some(about) => session.route(about)?.1,
+            None => session.standing()?.1,
+        }
     }
 
     /// Nobody reads: the event is kept for who comes back.
@@ -43,10 +46,11 @@ impl Gateway {
         let limit = self.ground.config.limits.session_event_bytes;
         let Some(name) = self.incoming.session_of.get(&message.peer) else { return };
         let Some(session) = self.incoming.sessions.get_mut(name.as_str()) else { return };
-        let Some(about) = message.about.as_deref() else { return };
-        let Some((stream, _)) = session.route(about) else { return };
+        let about = message.about.as_deref();
+        let stream = about.map_or_else(|| session.standing(), |about| session.route(about));
+        let Some((stream, _)) = stream else { return };
         session.event(stream, message.text.as_str(), limit);
-        if message.last {
+        if let Some(about) = about.filter(|_| message.last) {
             session.answered(about);
         }
     }

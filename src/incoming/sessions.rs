@@ -115,6 +115,15 @@ impl HttpSession {
         Some((stream, self.streams.get(&stream)?.reader))
     }
 
+    /// The latest stream that waits for no answer, one that is read before others, and who reads it: what is about no
+    /// request goes there.
+    #[must_use]
+    pub fn standing(&self) -> Option<(u64, Option<RequestId>)> {
+        let standing = self.streams.iter().filter(|(_, stream)| stream.standing);
+        let latest = standing.max_by_key(|(number, stream)| (stream.reader.is_some(), **number));
+        latest.map(|(number, stream)| (*number, stream.reader))
+    }
+
     /// Notes that a request is answered, or will never be.
     pub fn answered(&mut self, id: &str) {
         let Some(number) = self.routes.remove(id) else { return };

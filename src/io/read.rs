@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::{Cause, ExchangeId, Headers, Input, Misuse, PeerId, RequestId, WorkId};
+use super::{Cause, ExchangeId, Headers, Input, LinkEvent, LinkId, Misuse, PeerId, RequestId, WorkId};
 use crate::base64;
 use crate::json::{self, Members, Raw};
 
@@ -51,15 +51,20 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
         "update" => Input::Update { work: reader.work(), text: reader.text("text") },
         "work_end" => Input::WorkEnd { work: reader.work() },
         "work_failed" => Input::WorkFailed { work: reader.work(), detail: reader.members.string("detail").unwrap_or_default() },
+        "link_opened" => reader.link(LinkEvent::Opened),
+        "link_line" => reader.link(LinkEvent::Line(reader.text("text"))),
+        "link_line_too_long" => reader.link(LinkEvent::LineTooLong {
+            start: reader.text("start"),
+            end: reader.text("end"),
+            bytes: reader.number("bytes"),
+        }),
+        "link_stderr" => reader.link(LinkEvent::Stderr(reader.text("text"))),
+        "link_closed" => reader.link(LinkEvent::Closed(reader.members.string("detail").unwrap_or_default())),
         "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
     };
     reader.fault.take().map_or(Ok(input), Err)
-}
-
-pub(super) fn to_base64(bytes: &[u8]) -> String {
-    base64::encode(bytes)
 }
 
 /// The members of an input. The first that cannot be read is told at the end: a way out at each would be most of the code.
@@ -102,6 +107,10 @@ impl Reader<'_> {
         WorkId(self.number("work"))
     }
 
+    fn link(&self, event: LinkEvent) -> Input {
+        Input::Link { link: LinkId(self.number("link")), event }
+    }
+
     fn status(&self) -> u16 {
         self.found(u16::try_from(self.number("status")).ok(), Misuse::OutOfRange("status"))
     }
@@ -140,6 +149,7 @@ mod tests {
 
     #[test]
     fn every_input_survives_its_json_form() {
+        let link = |event| Input::Link { link: LinkId(6), event };
         let inputs = [
             Input::Open { peer: PeerId(1), scope: "stdio".into() },
             Input::Message { peer: PeerId(1), text: "{\"id\":\"\\u2028\"}\u{2028}".into() },
@@ -162,6 +172,11 @@ mod tests {
             Input::Update { work: WorkId(5), text: r#"{"message":{}}"#.into() },
             Input::WorkEnd { work: WorkId(5) },
             Input::WorkFailed { work: WorkId(5), detail: "the oven broke".into() },
+            link(LinkEvent::Opened),
+            link(LinkEvent::Line("{\u{2028}}".into())),
+            link(LinkEvent::LineTooLong { start: "{".into(), end: "}".into(), bytes: 20_000_000 }),
+            link(LinkEvent::Stderr("oops\nagain".into())),
+            link(LinkEvent::Closed("exit code 1".into())),
             Input::Stop,
             Input::Tick,
         ];

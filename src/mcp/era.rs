@@ -2,12 +2,14 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::asks::Capabilities;
 use crate::config::Config;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object};
 use crate::jsonrpc::INVALID_PARAMS;
+use crate::link::wire;
 use crate::text;
 
 /// The versions with a handshake, oldest first.
@@ -69,6 +71,8 @@ pub struct Envelope {
     pub log_level: Option<Level>,
     /// what the client may be asked
     pub capabilities: Capabilities,
+    /// what is the protocol's neither: for whoever the request goes on to
+    pub meta: Vec<(String, Json)>,
 }
 
 impl Envelope {
@@ -80,7 +84,9 @@ impl Envelope {
         let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
         let token = meta.get("progressToken").filter(|raw| matches!(json::kind(*raw), Kind::String | Kind::Number));
         let progress_token = token.map(Json::from_raw);
-        let mut envelope = Self { era: Era::Legacy, progress_token, log_level: None, capabilities: Capabilities::none() };
+        let capabilities = Capabilities::none();
+        let meta_members = wire::relayed_meta(&meta);
+        let mut envelope = Self { era: Era::Legacy, progress_token, log_level: None, capabilities, meta: meta_members };
         if !claims_modern(&meta) {
             return Ok(envelope);
         }
@@ -153,9 +159,15 @@ pub fn shape(result: Object, era: Era, config: &Config) -> Json {
 
 /// Ends a modern result of that type.
 #[must_use]
-pub fn modern(mut result: Object, result_type: &str, config: &Config) -> Json {
+pub fn modern(result: Object, result_type: &str, config: &Config) -> Json {
+    modern_with(result, result_type, &[], config)
+}
+
+/// The same with further members of `_meta`.
+#[must_use]
+pub fn modern_with(mut result: Object, result_type: &str, more: &[(String, Json)], config: &Config) -> Json {
     let mut meta = Object::new();
-    meta.json(SERVER, &server_info(config));
+    meta.json(SERVER, &server_info(config)).members(more);
     result.string("resultType", result_type).nested("_meta", meta);
     result.finish()
 }
@@ -189,14 +201,30 @@ pub fn listened(id: &Json, config: &Config) -> Json {
     out.finish()
 }
 
-/// The acknowledgement of a `subscriptions/listen` that asks for lists which never change here.
+/// The acknowledgement of a `subscriptions/listen`: of the lists that were asked for, that of the tools may change.
 #[must_use]
-pub fn acknowledgement(id: &Json) -> Json {
+pub fn acknowledgement(id: &Json, tools: bool) -> Json {
+    let mut notifications = Object::new();
+    if tools {
+        notifications.boolean("toolsListChanged", true);
+    }
+    let mut out = Object::new();
+    out.nested("notifications", notifications).nested("_meta", subscribed(id));
+    out.finish()
+}
+
+/// The parameters of a notification on the stream of a `subscriptions/listen`.
+#[must_use]
+pub fn on_stream(id: &Json) -> Json {
+    let mut out = Object::new();
+    out.nested("_meta", subscribed(id));
+    out.finish()
+}
+
+fn subscribed(id: &Json) -> Object {
     let mut meta = Object::new();
     meta.json(SUBSCRIPTION, id);
-    let mut out = Object::new();
-    out.nested("notifications", Object::new()).nested("_meta", meta);
-    out.finish()
+    meta
 }
 
 /// The versions that `server/discover` names.

@@ -15,6 +15,7 @@ use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
 use crate::scope::Scope;
+use crate::text;
 use crate::tools::offered;
 
 /// What the model of a host is told about the server.
@@ -29,8 +30,13 @@ pub enum Answer<'a> {
     Result(Json),
     /// a tool or prompt is to be run
     Call(Wanted<'a>),
-    /// a stream of list changes was opened: its acknowledgement
-    Listen(Json),
+    /// a stream of list changes was opened
+    Listen {
+        /// what it is told at once
+        acknowledgement: Json,
+        /// whether it is told of changes of the tools
+        tools: bool,
+    },
 }
 
 /// A tool or prompt that is to be run.
@@ -147,12 +153,18 @@ fn modern<'a>(
     match method {
         "server/discover" => {
             let mut out = Object::new();
-            out.json("supportedVersions", &era::modern_versions()).json("capabilities", &capabilities(Era::Modern));
+            out.json("supportedVersions", &era::modern_versions());
+            out.json("capabilities", &capabilities(&ground.config, Era::Modern));
             out.string("instructions", INSTRUCTIONS);
             era::cache_hints(&mut out, Era::Modern);
             Ok(Answer::Result(era::shape(out, Era::Modern, &ground.config)))
         }
-        "subscriptions/listen" => Ok(Answer::Listen(era::acknowledgement(id.as_json()))),
+        "subscriptions/listen" => {
+            let wanted = params.get("notifications").and_then(json::members).unwrap_or_default();
+            let asked = wanted.get("toolsListChanged").and_then(json::boolean).unwrap_or(false);
+            let tools = asked && !ground.config.mcp_servers.is_empty();
+            Ok(Answer::Listen { acknowledgement: era::acknowledgement(id.as_json(), tools), tools })
+        }
         _ => shared(session, scope, ground, envelope, method, params),
     }
 }
@@ -174,46 +186,73 @@ fn initialize(session: &mut Session, config: &Config, params: &Members<'_>) -> J
     let declared = params.get("capabilities").and_then(json::members).unwrap_or_default();
     session.capabilities = Capabilities::read(&declared);
     let mut out = Object::new();
-    out.string("protocolVersion", version).json("capabilities", &capabilities(Era::Legacy));
+    out.string("protocolVersion", version).json("capabilities", &capabilities(config, Era::Legacy));
     out.json("serverInfo", &era::server_info(config)).string("instructions", INSTRUCTIONS);
     out.finish()
 }
 
-fn capabilities(era: Era) -> Json {
+fn capabilities(config: &Config, era: Era) -> Json {
     let mut out = Object::new();
     for name in ["completions", "logging", "prompts", "resources", "tools"] {
         let mut capability = Object::new();
         if resources::SUBSCRIBABLE && name == "resources" && era == Era::Legacy {
             capability.boolean("subscribe", true);
         }
+        if name == "tools" && !config.mcp_servers.is_empty() {
+            capability.boolean("listChanged", true);
+        }
         out.nested(name, capability);
     }
     out.finish()
 }
 
-/// The list is the longest text that hosts ask for, and the same as long as the configuration stands: written once.
+/// The list is the longest text that hosts ask for, and the same as long as no server behind the gateway lists other
+/// tools: written once.
 fn tools_list(ground: &Ground, era: Era) -> Json {
     let config = &ground.config;
-    let list = ground.tools_list.get_or_init(|| {
+    let [legacy, modern] = &ground.tools_lists;
+    let list = match era {
+        Era::Legacy => legacy,
+        Era::Modern => modern,
+    };
+    let list = list.get_or_init(|| {
         let mut list = Array::new();
         for tool in offered(config) {
             list.json(&tool.to_json());
+        }
+        for tool in ground.catalog.iter() {
+            list.json(&tool.to_json(era));
         }
         list.finish()
     });
     let mut out = Object::with_capacity(list.as_str().len() + 256);
     out.json("tools", list);
-    era::cache_hints(&mut out, era);
+    if config.mcp_servers.is_empty() {
+        era::cache_hints(&mut out, era);
+    } else {
+        era::volatile(&mut out, era);
+    }
     era::shape(out, era, config)
 }
 
 fn tools_call<'a>(scope_name: &str, ground: &Ground, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
     let name = params.string("name").ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
-    let tool = offered(&ground.config)
-        .find(|tool| tool.name == name)
-        .ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("unknown tool: {}", shortened(&name))))?;
+    let own = offered(&ground.config).find(|tool| tool.name == name).map(Subject::Tool);
+    let linked = || ground.catalog.find(&name).map(|tool| Subject::Linked(tool.clone()));
+    let subject = own.or_else(linked).ok_or_else(|| unknown_tool(ground, &name))?;
     let arguments = arguments(params)?;
-    wanted(scope_name, ground, Subject::Tool(tool), arguments, envelope, params)
+    wanted(scope_name, ground, subject, arguments, envelope, params)
+}
+
+/// A name that is not offered, with those that are like it.
+fn unknown_tool(ground: &Ground, name: &str) -> RpcError {
+    let mut message = format!("unknown tool: {}", shortened(name));
+    let near = ground.catalog.near(name);
+    if !near.is_empty() {
+        message.push_str("; offered are ");
+        message.push_str(&text::joined(&near, ", "));
+    }
+    RpcError::new(INVALID_PARAMS, message)
 }
 
 fn arguments<'a>(params: &Members<'a>) -> Result<Option<Raw<'a>>, RpcError> {
@@ -244,7 +283,7 @@ fn wanted<'a>(
     params: &Members<'_>,
 ) -> Result<Answer<'a>, RpcError> {
     let answers = if ASKS && subject.asks() {
-        answers(ground, &envelope, &same_call(scope_name, subject, arguments), params)?
+        answers(ground, &envelope, &same_call(scope_name, &subject, arguments), params)?
     } else {
         Answers::none()
     };
@@ -253,7 +292,7 @@ fn wanted<'a>(
 
 /// All that makes two calls the same one.
 #[must_use]
-pub fn same_call(scope_name: &str, subject: Subject, arguments: Option<Raw<'_>>) -> [String; 4] {
+pub fn same_call(scope_name: &str, subject: &Subject, arguments: Option<Raw<'_>>) -> [String; 4] {
     let arguments = arguments.map_or_else(|| Object::new().finish(), Json::from_raw);
     [scope_name, subject.kind(), subject.name(), arguments.as_str()].map(String::from)
 }

@@ -23,7 +23,8 @@ pub struct Session {
     /// what its handshake said that it may be asked
     pub capabilities: Capabilities,
     calls: Table<String, CallId>,
-    listens: Table<String, ()>,
+    /// the streams of list changes, and whether the tools are among those
+    listens: Table<String, bool>,
 }
 
 impl Session {
@@ -64,8 +65,8 @@ impl Session {
     }
 
     /// Notes a `subscriptions/listen`.
-    pub fn listen(&mut self, id: &Id) {
-        self.listens.insert(id.as_json().as_str().to_string(), ());
+    pub fn listen(&mut self, id: &Id, tools: bool) {
+        self.listens.insert(id.as_json().as_str().to_string(), tools);
     }
 
     /// Forgets a `subscriptions/listen`; whether there was one.
@@ -75,7 +76,12 @@ impl Session {
 
     /// The ids of the streams that are open, literally.
     pub fn listens(&self) -> impl Iterator<Item = &str> {
-        self.listens.iter().map(|(id, ())| id.as_str())
+        self.listens.iter().map(|(id, _)| id.as_str())
+    }
+
+    /// The ids of those that are told of changes of the tools.
+    pub fn tool_listens(&self) -> impl Iterator<Item = &str> {
+        self.listens.iter().filter(|(_, tools)| **tools).map(|(id, _)| id.as_str())
     }
 
     /// The calls that are running.

@@ -1,13 +1,20 @@
-//! What a call runs: a tool, or a prompt that is more than a text. Either may ask, is cancelled, and is answered once.
+//! What a call runs: a tool, here or of a server behind the gateway, or a prompt that is more than a text. Each may ask,
+//! is cancelled, and is answered once.
+
+use alloc::sync::Arc;
 
 use super::arguments::Arguments;
-use super::era::RpcError;
+use super::era::{self, Era, RpcError};
 use super::outcome::{Code, ToolError, ToolResult};
 use super::prompts::{self, PROMPTS, Prompt, Says};
 use super::tool::{Started, Tool};
-use crate::call::Run;
-use crate::json::{self, Object, Raw};
+use crate::call::linked::LinkedCall;
+use crate::call::{Ended, Run};
+use crate::config::Config;
+use crate::json::{self, Json, Object, Raw};
 use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS};
+use crate::link::catalog::LinkedTool;
+use crate::link::relay;
 use crate::tools::TOOLS;
 
 /// Whether anything may ask its client. What only that needs is no part of a build where nothing does.
@@ -25,12 +32,14 @@ pub const ASKS: bool = {
 };
 
 /// What a call runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Subject {
     /// `tools/call`
     Tool(&'static Tool),
     /// `prompts/get`
     Prompt(&'static Prompt),
+    /// `tools/call` of a server behind the gateway
+    Linked(Arc<LinkedTool>),
 }
 
 impl Subject {
@@ -38,7 +47,10 @@ impl Subject {
     #[must_use]
     pub fn named(kind: &str, name: &str) -> Option<Self> {
         match kind {
-            "tool" => TOOLS.iter().find(|tool| tool.name == name).map(|tool| Self::Tool(tool)),
+            "tool" => {
+                let own = TOOLS.iter().find(|tool| tool.name == name).map(|tool| Self::Tool(tool));
+                Some(own.unwrap_or_else(|| Self::Linked(Arc::new(LinkedTool::gone(name)))))
+            }
             _ if ASKS => prompts::find(name).map(Self::Prompt),
             _ => None,
         }
@@ -46,28 +58,30 @@ impl Subject {
 
     /// `tool` or `prompt`.
     #[must_use]
-    pub const fn kind(self) -> &'static str {
+    pub const fn kind(&self) -> &'static str {
         match self {
-            Self::Tool(_) => "tool",
+            Self::Tool(_) | Self::Linked(_) => "tool",
             Self::Prompt(_) => "prompt",
         }
     }
 
     /// Its name.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Tool(tool) => tool.name,
             Self::Prompt(prompt) => prompt.name,
+            Self::Linked(tool) => &tool.offered,
         }
     }
 
     /// Whether it may ask its client.
     #[must_use]
-    pub const fn asks(self) -> bool {
+    pub const fn asks(&self) -> bool {
         match self {
             Self::Tool(tool) => tool.asks,
             Self::Prompt(_) => true,
+            Self::Linked(_) => false,
         }
     }
 
@@ -75,37 +89,32 @@ impl Subject {
     ///
     /// # Errors
     /// What it refuses.
-    pub fn start(self, run: &mut Run<'_>, arguments: Option<Raw<'_>>) -> Result<Started, ToolError> {
+    pub fn start(&self, run: &mut Run<'_>, arguments: Option<Raw<'_>>) -> Result<Started, ToolError> {
         let members = arguments.and_then(json::members).unwrap_or_default();
         match self {
             Self::Prompt(prompt) if ASKS => prompts::start(prompt, &members, &run.answers),
             Self::Prompt(_) => Ok(Started::Done(ToolResult::new("", Object::new()))),
             Self::Tool(tool) => (tool.start)(run, Arguments::new(members)),
+            Self::Linked(tool) => LinkedCall::start(run, tool, arguments),
         }
     }
 
-    /// The result of its call, without the members of an era.
-    #[must_use]
-    pub fn result(self, result: &ToolResult) -> Object {
-        match self {
-            Self::Tool(_) => result.to_object(),
-            Self::Prompt(_) if !ASKS => Object::new(),
-            Self::Prompt(_) => {
-                let mut out = Object::new();
-                out.members(&result.structured.members().unwrap_or_default().keep());
-                out
-            }
-        }
-    }
-
-    /// The answer of a call that failed: tools have a form for that, anything else has errors of the protocol.
+    /// The answer to its call.
     ///
     /// # Errors
-    /// That error.
-    pub fn failed(self, error: ToolError) -> Result<Object, RpcError> {
-        match self {
-            Self::Tool(_) => Ok(error.into_result().to_object()),
-            Self::Prompt(_) => {
+    /// An error of the protocol. Tools have a form of their own for what goes wrong.
+    pub fn answer(&self, ended: Ended, era: Era, config: &Config) -> Result<Json, RpcError> {
+        match (self, ended) {
+            (Self::Linked(_), Ok(result)) => relay::answer(&result, era, config),
+            (Self::Tool(_), Ok(result)) => Ok(era::shape(result.to_object(), era, config)),
+            (Self::Tool(_) | Self::Linked(_), Err(error)) => Ok(era::shape(error.into_result().to_object(), era, config)),
+            (Self::Prompt(_), Ok(_)) if !ASKS => Ok(Object::new().finish()),
+            (Self::Prompt(_), Ok(result)) => {
+                let mut out = Object::new();
+                out.members(&result.structured.members().unwrap_or_default().keep());
+                Ok(era::shape(out, era, config))
+            }
+            (Self::Prompt(_), Err(error)) => {
                 let code = if error.code == Code::InvalidArgument { INVALID_PARAMS } else { INTERNAL_ERROR };
                 Err(RpcError::new(code, error.message))
             }

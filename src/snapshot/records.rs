@@ -86,6 +86,9 @@ impl Gateway {
         let (tasks, works) = self.served.counters();
         record.integer("peers", self.incoming.peers()).integer("tasks", tasks).integer("works", works);
         record.integer("random", self.ground.random.taken());
+        if !self.ground.config.mcp_servers.is_empty() {
+            record.integer("links", self.links.counter());
+        }
         record.finish()
     }
 
@@ -193,6 +196,13 @@ pub(super) fn peer_record(peer: PeerId, session: &Session) -> Json {
         listens.json(&Json::trusted(id.to_string()));
     }
     record.nested("listens", listens);
+    let mut tool_listens = Array::new();
+    for id in session.tool_listens() {
+        tool_listens.json(&Json::trusted(id.to_string()));
+    }
+    if session.tool_listens().next().is_some() {
+        record.nested("tool_listens", tool_listens);
+    }
     record.finish()
 }
 

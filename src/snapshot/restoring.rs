@@ -3,6 +3,7 @@
 use alloc::collections::BinaryHeap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::pieces;
@@ -61,6 +62,9 @@ impl Gateway {
                 self.ground.restore_counters(record.number("exchange"), record.number("call"));
                 self.incoming.restore_peers(record.number("peers"));
                 self.served.restore_counters(record.number("tasks"), record.number("works"));
+                if record.value("links").is_some() {
+                    self.links.restore_counter(record.number("links"));
+                }
                 // A host that repeats its seed repeats no name that is known already.
                 if record.value("random").is_some() {
                     self.ground.random.pass(record.number("random"));
@@ -137,8 +141,12 @@ impl Gateway {
         session.modern = record.boolean("modern");
         session.log_level = record.optional("log_level").and_then(|name| Level::named(&name));
         session.capabilities = Capabilities::read(&record.value("capabilities").and_then(json::members).unwrap_or_default());
+        let mut told_of_tools = Vec::new();
+        if record.value("tool_listens").is_some() {
+            told_of_tools = record.list("tool_listens");
+        }
         for id in record.list("listens") {
-            session.listen(&read_id(record, Some(id)));
+            session.listen(&read_id(record, Some(id)), told_of_tools.contains(&id));
         }
         self.scope_of(record);
         self.peers.insert(PeerId(record.number("peer")), session);
@@ -163,7 +171,7 @@ impl Gateway {
                 let at = self.ground.wall();
                 dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), ticket, Err(error), at);
             }
-            None => self.answer(&lost.caller, lost.subject, Err(error), self.ground.now),
+            None => self.answer(&lost.caller, &lost.subject, Err(error), self.ground.now),
         }
     }
 }

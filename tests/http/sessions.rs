@@ -1,5 +1,7 @@
 //! The era with a handshake (MCP 2024-11-05 to 2025-11-25): sessions, versions, batches.
 
+use narrows::io::{Input, LinkEvent, LinkId};
+
 use super::world::{CONNECT, LEGACY, LIST_AGENTS, SEND, SEND_WITH_PROGRESS, World, initialize, rpc};
 
 #[test]
@@ -213,4 +215,28 @@ fn batches_are_taken_in_one_version_only() {
     assert!(response.is_stream(), "{response:?}");
     let (ping, progress) = (response.body.find(r#""id":5"#), response.body.find("notifications/progress"));
     assert!(ping.is_some() && ping < progress && progress < response.body.find(r#""id":6"#), "{}", response.body);
+}
+
+#[test]
+fn changes_of_the_tools_are_told_where_nothing_is_waited_for() {
+    let mut world = World::new(r#"{"mcp_servers":[{"name":"s","transport":{"type":"stdio","command":"s"}}]}"#);
+    let session = world.session(LEGACY, &[]);
+    let listening = world.head("GET", "/mcp", &[("Mcp-Session-Id", &session), ("Accept", "text/event-stream")]);
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    let params = format!(r#"{{"notifications":{{"toolsListChanged":true}},"_meta":{{{meta}}}}}"#);
+    let modern = world.modern("7", "subscriptions/listen", "", &params);
+    let link = LinkId(1);
+    world.input(Input::Link { link, event: LinkEvent::Opened });
+    for (id, outcome) in [
+        (1, r#""error":{"code":-32601,"message":"no"}"#),
+        (2, r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#),
+        (3, r#""result":{"tools":[{"name":"x","inputSchema":{}}]}"#),
+    ] {
+        world.input(Input::Link { link, event: LinkEvent::Line(format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#)) });
+    }
+    let told = r#""method":"notifications/tools/list_changed""#;
+    assert_eq!(world.body(listening).matches(told).count(), 1, "{}", world.body(listening));
+    assert!(world.body(listening).contains("id: "));
+    assert_eq!(world.body(modern).matches(told).count(), 1, "{}", world.body(modern));
+    assert!(world.body(modern).contains(r#""io.modelcontextprotocol/subscriptionId":7"#));
 }

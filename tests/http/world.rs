@@ -101,7 +101,7 @@ impl World {
                 Output::Save(save) => self.storage.keep(save),
                 Output::Work { work, order } => self.works.push((work, order.into_string())),
                 Output::WorkAbort { work } => self.work_aborts.push(work),
-                Output::Notice(_) => {}
+                Output::Link { .. } | Output::Notice(_) => {}
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis, Secrets};
-use narrows::io::{Cause, ExchangeId, Headers, Input, Misuse, Output, PeerId, Request};
+use narrows::io::{Cause, ExchangeId, Headers, Input, LinkId, LinkOrder, Misuse, Output, PeerId, Request};
 use narrows::time::{Instant, WallTime};
 
 use super::chance::Chance;
@@ -37,6 +37,8 @@ pub struct Host {
     /// what peers were told and have not read yet
     pub said: VecDeque<(PeerId, String)>,
     pub aborted: Vec<ExchangeId>,
+    /// what was asked of links and was not done yet
+    pub orders: VecDeque<(LinkId, LinkOrder)>,
     /// what the gateway had kept
     pub storage: Storage,
     /// what clients over HTTP were told and have not got yet
@@ -82,6 +84,7 @@ impl Host {
             fetches: VecDeque::new(),
             said: VecDeque::new(),
             aborted: Vec::new(),
+            orders: VecDeque::new(),
             storage: Storage::default(),
             responses: VecDeque::new(),
             traced: false,
@@ -170,6 +173,7 @@ impl Host {
                     self.responses.push_back(response);
                 }
                 Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
+                Output::Link { link, order } => self.orders.push_back((link, order)),
             }
         }
     }

@@ -174,6 +174,7 @@ impl Watch {
             | Input::Update { .. }
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
+            | Input::Link { .. }
             | Input::Stop => Ok(()),
         }
     }
@@ -264,6 +265,7 @@ impl Watch {
             | Input::Update { .. }
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
+            | Input::Link { .. }
             | Input::Stop => {}
             Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
                 self.report(*exchange, Phase::Begun, &mut cause);
@@ -328,6 +330,7 @@ impl Watch {
             Output::Notice(notice) => assert!(super::wire::is_json(notice.fields.as_str())),
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => self.serves(output),
             Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
+            Output::Link { .. } => {}
         }
     }
 
@@ -415,7 +418,7 @@ impl Watch {
             // What is kept is the host's own.
             Output::Abort { .. } | Output::ResponseEnd { .. } | Output::Save(_) => return,
             Output::Work { order, .. } => (String::new(), order.as_str().to_owned()),
-            Output::WorkAbort { .. } => return,
+            Output::WorkAbort { .. } | Output::Link { .. } => return,
         };
         for secret in self.secrets.iter().filter(|secret| secret.origin != to) {
             for needle in &secret.needles {

@@ -1,0 +1,222 @@
+//! The MCP servers behind the gateway; `mcp_servers`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Config, Table};
+use crate::json::{self, Array, Json, Object, Raw};
+use crate::link::naming;
+use crate::text;
+
+/// How long a server may take for its handshake, its list and each call, where it says nothing else.
+const TIMEOUT_MS: u64 = 30_000;
+
+/// How many servers there may be.
+const SERVERS: usize = 64;
+
+/// Programs that run whatever they are told: with one of them as the command, an argument is a program.
+const SHELLS: [&str; 14] =
+    ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "cmd", "powershell", "pwsh", "command"];
+
+/// A server, as it is configured.
+#[derive(Clone, PartialEq, Eq)]
+pub struct McpServer {
+    /// its name, as it was written
+    pub name: String,
+    /// how it is reached
+    pub transport: Transport,
+    /// how long its handshake, its list and each call may take; `timeout_secs`
+    pub timeout_ms: u64,
+    /// `NAME` for a variable of the host that is passed on, `NAME=value` for one that is set
+    pub env: Vec<String>,
+    /// the entry of the catalog it came from
+    pub template_id: Option<String>,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// a process of the host's, over its standard input and output
+    Stdio {
+        /// the program
+        command: String,
+        /// its arguments
+        args: Vec<String>,
+    },
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with {} variables", self.name, self.env.len())
+    }
+}
+
+impl McpServer {
+    /// The values that only this server may see: those of variables that are named like credentials.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let set = self.env.iter().filter_map(|entry| entry.split_once('='));
+        set.filter(|(name, _)| is_secret_name(name)).map(|(_, value)| value)
+    }
+}
+
+/// Whether the value of a variable of that name is a credential.
+fn is_secret_name(name: &str) -> bool {
+    ["key", "token", "secret", "passw", "credential", "auth", "pat"].iter().any(|word| text::holds(name, word))
+        && !text::holds(name, "path")
+}
+
+pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
+    let Some(raw) = raw else { return };
+    let Some(list) = json::elements(raw) else {
+        faults.push("`mcp_servers` must be a list of tables".to_string());
+        return;
+    };
+    if list.len() > SERVERS {
+        faults.push(format!("`mcp_servers` has {} entries, at most {SERVERS}", list.len()));
+        return;
+    }
+    for (index, raw) in list.into_iter().enumerate() {
+        let path = format!("mcp_servers[{index}].");
+        if let Some(server) = read_server(raw, &path, faults) {
+            let key = naming::normalised(&server.name);
+            if let Some(known) = config.mcp_servers.iter().find(|known| naming::normalised(&known.name) == key) {
+                faults
+                    .push(format!("`{path}name` is taken: {} and {} are both {key} in names of tools", known.name, server.name));
+            }
+            config.mcp_servers.push(server);
+        }
+    }
+}
+
+fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<McpServer> {
+    let before = faults.len();
+    let mut table = Table::new(raw, path.to_string(), faults);
+    let (mut name, mut timeout_secs, mut env) = (String::new(), TIMEOUT_MS / 1000, Vec::new());
+    let mut template_id = None;
+    table.string("name", &mut name);
+    table.whole("timeout_secs", 1, &mut timeout_secs);
+    table.read("env", "a list of \"NAME\" and \"NAME=value\"", &mut env, |raw| {
+        json::strings(raw).filter(|list| list.iter().all(|entry| is_variable(entry)))
+    });
+    table.optional("template_id", "a string", &mut template_id, json::string);
+    let transport = table.table("transport");
+    table.finish();
+    if name.is_empty() && !faults.iter().any(|fault| fault.contains(&format!("`{path}name`"))) {
+        faults.push(format!("`{path}name` is missing"));
+    }
+    let transport = match transport {
+        Some(raw) => read_transport(raw, &format!("{path}transport."), faults),
+        None => {
+            faults.push(format!("`{path}transport` is missing: a table such as {{\"type\":\"stdio\",\"command\":\"npx\"}}"));
+            None
+        }
+    };
+    (faults.len() == before).then_some(())?;
+    Some(McpServer { name, transport: transport?, timeout_ms: timeout_secs.saturating_mul(1000), env, template_id })
+}
+
+fn read_transport(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Transport> {
+    let mut table = Table::new(raw, path.to_string(), faults);
+    let mut kind = String::new();
+    table.optional_string("type", "stdio", &mut kind, |kind| kind == "stdio");
+    let (mut command, mut args) = (String::new(), Vec::new());
+    table.string("command", &mut command);
+    table.strings("args", &mut args);
+    table.finish();
+    if kind.is_empty() || command.is_empty() {
+        if faults.iter().all(|fault| !fault.contains(path)) {
+            faults.push(format!("`{path}type` and `{path}command` are both needed"));
+        }
+        return None;
+    }
+    if let Some(why) = refused(&command) {
+        faults.push(format!("`{path}command` {why}"));
+    }
+    Some(Transport::Stdio { command, args })
+}
+
+/// Why a command is not run.
+fn refused(command: &str) -> Option<String> {
+    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let name = program.split_once('.').map_or(program, |(name, _)| name);
+    if SHELLS.iter().any(|shell| name.eq_ignore_ascii_case(shell)) {
+        return Some(format!("must not be a shell: name the program that {program} would run"));
+    }
+    if command.contains("..") {
+        return Some("must not contain `..`".to_string());
+    }
+    command.contains('\0').then(|| "must not contain a zero byte".to_string())
+}
+
+fn is_variable(entry: &str) -> bool {
+    let name = entry.split_once('=').map_or(entry, |(name, _)| name);
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()) && !entry.contains('\0')
+}
+
+/// Writes the list.
+pub(super) fn write(servers: &[McpServer]) -> Json {
+    let mut list = Array::new();
+    for server in servers {
+        let (mut entry, mut transport) = (Object::new(), Object::new());
+        match &server.transport {
+            Transport::Stdio { command, args } => {
+                transport.string("type", "stdio").string("command", command).strings("args", args);
+            }
+        }
+        entry.string("name", &server.name).nested("transport", transport);
+        entry.integer("timeout_secs", server.timeout_ms / 1000).strings("env", &server.env);
+        entry.optional_string("template_id", server.template_id.as_deref());
+        list.nested(entry);
+    }
+    list.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(servers: &str) -> Result<Config, Vec<String>> {
+        Config::from_json(&format!(r#"{{"mcp_servers":{servers}}}"#)).map_err(|error| error.0)
+    }
+
+    #[test]
+    fn the_section_reads_back() {
+        let text = r#"[{"name":"Web Search","transport":{"type":"stdio","command":"npx","args":["-y","x"]},"timeout_secs":5,"env":["A","B_TOKEN=hunter2hunter2","P=q"],"template_id":"t"},{"name":"b","transport":{"type":"stdio","command":"/opt/x/server"}}]"#;
+        let config = config(text).unwrap();
+        let servers = &config.mcp_servers;
+        assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (5000, 30_000));
+        assert_eq!(servers[0].secrets().collect::<Vec<_>>(), ["hunter2hunter2"]);
+        assert!(!format!("{config:?}").contains("hunter2"));
+        assert_eq!(Config::from_json(config.to_json().as_str()), Ok(config));
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let stdio = |command: &str| format!(r#"[{{"name":"a","transport":{{"type":"stdio","command":"{command}"}}}}]"#);
+        for (servers, words) in [
+            ("{}".to_string(), "`mcp_servers` must be a list"),
+            (r#"[{"transport":{"type":"stdio","command":"x"}}]"#.to_string(), "`mcp_servers[0].name` is missing"),
+            (r#"[{"name":" ","transport":{"type":"stdio","command":"x"}}]"#.to_string(), "`mcp_servers[0].name` must be"),
+            (r#"[{"name":"a"}]"#.to_string(), "`mcp_servers[0].transport` is missing"),
+            (r#"[{"name":"a","command":"x","transport":{"type":"stdio","command":"x"}}]"#.to_string(), "`mcp_servers[0].command` is not"),
+            (r#"[{"name":"a","transport":{"type":"pipe","command":"x"}}]"#.to_string(), "`mcp_servers[0].transport.type`"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x","url":"y"}}]"#.to_string(), "`mcp_servers[0].transport.url`"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"env":{"A":"b"}}]"#.to_string(), "`mcp_servers[0].env`"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"env":["=b"]}]"#.to_string(), "`mcp_servers[0].env`"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"timeout_secs":0}]"#.to_string(), "`mcp_servers[0].timeout_secs`"),
+            (stdio("bash"), "must not be a shell"),
+            (stdio("/bin/sh"), "must not be a shell"),
+            (stdio("C:\\\\Windows\\\\CMD.EXE"), "must not be a shell"),
+            (stdio("../server"), "`..`"),
+            (
+                r#"[{"name":"a-b","transport":{"type":"stdio","command":"x"}},{"name":"A b","transport":{"type":"stdio","command":"x"}}]"#.to_string(),
+                "`mcp_servers[1].name` is taken: a-b and A b are both a_b",
+            ),
+        ] {
+            let faults = config(&servers).unwrap_err();
+            assert!(faults.len() == 1 && faults[0].contains(words), "{servers}: {faults:?}");
+        }
+    }
+}

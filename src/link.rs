@@ -1,0 +1,210 @@
+//! MCP servers behind the gateway: a link to each of them, whose tools are offered beside the gateway's own.
+//!
+//! Each link has its own state, its own deadlines and its own calls, so a server that is silent or slow delays nothing but
+//! itself. What a link says to calls comes out as reports, which the gateway hands on.
+
+use alloc::vec::Vec;
+
+use crate::call::CallId;
+use crate::config::Config;
+use crate::ground::Ground;
+use crate::io::{Deadline, LinkEvent, LinkId, Misuse};
+use crate::json::Json;
+use crate::list::gather;
+use crate::mcp::outcome::ToolError;
+use crate::table::Table;
+use crate::time::Instant;
+use crate::tools::TOOLS;
+
+pub mod catalog;
+pub mod connection;
+pub mod life;
+pub mod listing;
+pub mod naming;
+pub mod relay;
+pub mod wire;
+
+use catalog::{Catalog, ServerNumber};
+use connection::Link;
+use wire::CallOrder;
+
+/// What is to be done with a link: put down by calls, done by the gateway once it has taken its input in.
+#[derive(Debug)]
+pub enum Job {
+    /// a call is to be made
+    Call {
+        /// by whom
+        server: ServerNumber,
+        /// the call
+        order: CallOrder,
+    },
+    /// a call is not wanted any more
+    Cancel {
+        /// by whom it was made
+        server: ServerNumber,
+        /// which
+        call: CallId,
+        /// why
+        reason: &'static str,
+    },
+}
+
+/// What a link has to say.
+#[derive(Debug)]
+pub enum Report {
+    /// to a call
+    Call(CallId, CallReport),
+    /// to everybody: other tools are offered
+    ToolsChanged,
+}
+
+/// What a link says to a call.
+#[derive(Clone, Debug)]
+pub enum CallReport {
+    /// the server's result, as it came
+    Result(Json),
+    /// the server's error of JSON-RPC, as it came
+    Refused(Json),
+    /// how far the server is: the parameters of its notification, as they came
+    Progress(Json),
+    /// there will be no answer
+    Lost(ToolError),
+}
+
+/// The links to all servers, in the order of the configuration.
+#[derive(Debug, Default)]
+pub struct Links {
+    list: Vec<Link>,
+    /// which server a process is
+    server_of: Table<LinkId, ServerNumber>,
+    next_link: u64,
+    reports: Vec<Report>,
+}
+
+impl Links {
+    /// The links of a configuration, none of them connected.
+    #[must_use]
+    pub fn new(config: &Config, now: Instant) -> Self {
+        let list = gather(config.mcp_servers.iter().map(|server| Link::new(server.clone(), now)));
+        Self { list, next_link: 1, ..Self::default() }
+    }
+
+    /// How many links there were, for a snapshot.
+    #[must_use]
+    pub const fn counter(&self) -> u64 {
+        self.next_link
+    }
+
+    /// Takes up the count of a snapshot; it never goes back.
+    pub fn restore_counter(&mut self, links: u64) {
+        self.next_link = self.next_link.max(links);
+    }
+
+    fn get_mut(&mut self, server: ServerNumber) -> Option<&mut Link> {
+        self.list.get_mut(usize::try_from(server.0).ok()?)
+    }
+
+    /// What happened to a link; nothing where it ended before.
+    ///
+    /// # Errors
+    /// [`Misuse`] of a number that never was.
+    pub fn event(&mut self, ground: &mut Ground, link: LinkId, event: LinkEvent) -> Result<(), Misuse> {
+        if link.0 == 0 || link.0 >= self.next_link {
+            return Err(Misuse::LinkUnknown(link));
+        }
+        let Some(server) = self.server_of.get(&link).copied() else { return Ok(()) };
+        let (next, mut reports) = (LinkId(self.next_link), core::mem::take(&mut self.reports));
+        let mut is_taken = false;
+        if let Some(known) = self.get_mut(server).filter(|known| known.link() == Some(link)) {
+            match event {
+                LinkEvent::Opened => known.opened(ground),
+                LinkEvent::Line(text) => known.line(ground, &text, &mut reports),
+                LinkEvent::LineTooLong { start, end, .. } => known.line_too_long(ground, &start, &end, &mut reports),
+                LinkEvent::Stderr(text) => known.stderr(&text),
+                LinkEvent::Closed(detail) => is_taken = known.closed(ground, &detail, next, &mut reports),
+            }
+        }
+        self.reports = reports;
+        self.settle(server, is_taken);
+        Ok(())
+    }
+
+    /// Keeps the books on which process a server is.
+    fn settle(&mut self, server: ServerNumber, is_taken: bool) {
+        let current = self.get_mut(server).and_then(|link| link.link());
+        self.next_link += u64::from(is_taken);
+        match current {
+            Some(link) if is_taken => {
+                self.server_of.insert(link, server);
+            }
+            Some(_) => return,
+            None => {}
+        }
+        let gone =
+            gather(self.server_of.iter().filter(|(link, of)| **of == server && Some(**link) != current).map(|(link, _)| *link));
+        for link in gone {
+            self.server_of.remove(&link);
+        }
+    }
+
+    /// Does what is due.
+    pub fn due(&mut self, ground: &mut Ground) {
+        for server in (0..).map(ServerNumber).take(self.list.len()) {
+            let (next, mut reports) = (LinkId(self.next_link), core::mem::take(&mut self.reports));
+            let is_taken = self.get_mut(server).is_some_and(|link| link.due(ground, next, &mut reports));
+            self.reports = reports;
+            self.settle(server, is_taken);
+        }
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        self.list.iter().filter_map(Link::deadline).min_by_key(|deadline| deadline.at)
+    }
+
+    /// Does what a call wants.
+    pub fn perform(&mut self, ground: &mut Ground, job: Job) {
+        let mut reports = core::mem::take(&mut self.reports);
+        match job {
+            Job::Call { server, order } => {
+                if let Some(link) = self.get_mut(server) {
+                    link.call(ground, order, &mut reports);
+                }
+            }
+            Job::Cancel { server, call, reason } => {
+                if let Some(link) = self.get_mut(server) {
+                    link.cancel(ground, call, reason);
+                }
+            }
+        }
+        self.reports = reports;
+    }
+
+    /// What the links have to say.
+    pub fn take_reports(&mut self) -> Vec<Report> {
+        core::mem::take(&mut self.reports)
+    }
+
+    /// The tools of all servers as they stand now.
+    #[must_use]
+    pub fn catalog(&self) -> Catalog {
+        let servers =
+            self.list.iter().zip(0..).map(|(link, number)| {
+                (ServerNumber(number), link.server().name.as_str(), link.server().timeout_ms, link.tools())
+            });
+        Catalog::new(&gather(servers), |name| TOOLS.iter().any(|tool| tool.name == name))
+    }
+
+    /// Ends all of them for good.
+    pub fn stop(&mut self, ground: &mut Ground) {
+        for server in (0..).map(ServerNumber).take(self.list.len()) {
+            let mut reports = core::mem::take(&mut self.reports);
+            if let Some(link) = self.get_mut(server) {
+                link.stop(ground, &mut reports);
+            }
+            self.reports = reports;
+            self.settle(server, false);
+        }
+    }
+}
