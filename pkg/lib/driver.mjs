@@ -19,6 +19,7 @@ const TIMEOUT = 2;
 export class Driver {
   #core;
   #fetch;
+  #openLink;
   #close;
   #now;
   #setTimer;
@@ -29,6 +30,7 @@ export class Driver {
   #responder;
   #peers = new Map();
   #exchanges = new Map();
+  #links = new Map();
   #responses = new Map();
   #begun = new Set();
   #requests = 0;
@@ -44,6 +46,9 @@ export class Driver {
    * @param {object} core a `Core`, which belongs to this driver from here on
    * @param {object} options
    * @param {(request: object, report: object) => { abort(): void }} options.fetch as `HttpClient.fetch`
+   * @param {(server: { server: string, command: string, args: string[], env: string[] }, report: object) =>
+   *   { write(text: string): void, close(): void }} [options.openLink] starts the process of an MCP server, and reports as
+   *   `LinkReport` says, never before it returned
    * @param {() => void} [options.close] lets go of what `fetch` keeps
    * @param {() => number | bigint} [options.now] milliseconds that never step back
    * @param {(callback: () => void, ms: number) => () => void} [options.setTimer] calls back once, and returns what cancels it
@@ -57,9 +62,11 @@ export class Driver {
    *   out any more
    */
   constructor(core, options) {
-    const { fetch, close, now = monotonic, setTimer = startTimer, onNotice = () => {}, onTrace, onSave, onWork, onDeath } = options;
+    const { fetch, openLink, close, now = monotonic, setTimer = startTimer, onNotice = () => {} } = options;
+    const { onTrace, onSave, onWork, onDeath } = options;
     this.#core = core;
     this.#fetch = fetch;
+    this.#openLink = openLink;
     this.#close = close;
     this.#now = now;
     this.#setTimer = setTimer;
@@ -279,6 +286,15 @@ export class Driver {
       case "work_abort":
         this.#responder.abort(output.work);
         break;
+      case "open_link":
+        this.#link(output);
+        break;
+      case "write_link":
+        this.#guarded(() => this.#links.get(output.link)?.write(output.text));
+        break;
+      case "close_link":
+        this.#unlink(output.link);
+        break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));
         break;
@@ -331,6 +347,38 @@ export class Driver {
     } catch (error) {
       this.#input({ type: "failed", exchange, cause: "other", detail: String(error?.message ?? error) });
     }
+  }
+
+  /** Starts the process of an MCP server. */
+  #link({ link, server, command, args, env }) {
+    const tell = (type, fields) => {
+      if (this.#links.has(link)) this.#input({ type, link, ...fields });
+    };
+    const report = {
+      opened: () => tell("link_opened"),
+      line: (text) => tell("link_line", { text }),
+      lineTooLong: (start, end, bytes) => tell("link_line_too_long", { start, end, bytes }),
+      stderr: (text) => tell("link_stderr", { text }),
+      closed: (detail) => {
+        if (this.#links.delete(link)) this.#input({ type: "link_closed", link, detail });
+      },
+      unset: (name) => {
+        const notice = { type: "notice", level: "warning", event: "link_variable_unset", fields: { server, name } };
+        this.#guarded(() => this.#onNotice(notice));
+      },
+    };
+    try {
+      if (!this.#openLink) throw new Error("this host starts no processes: the Node host does");
+      this.#links.set(link, this.#openLink({ server, command, args, env }, report));
+    } catch (error) {
+      this.#input({ type: "link_closed", link, detail: String(error?.message ?? error) });
+    }
+  }
+
+  #unlink(link) {
+    const running = this.#links.get(link);
+    this.#links.delete(link);
+    if (running) this.#guarded(() => running.close());
   }
 
   #report(exchange, input, last = false) {
@@ -439,6 +487,7 @@ export class Driver {
     this.#disarm();
     for (const running of this.#exchanges.values()) this.#guarded(() => running.abort());
     this.#exchanges.clear();
+    for (const link of [...this.#links.keys()]) this.#unlink(link);
     this.#responder.end();
     const [peers, responses] = [[...this.#peers.values()], [...this.#responses.values()]];
     this.#peers.clear();

@@ -23,11 +23,13 @@ export function openDriver(options, { defaults, connect } = {}) {
   };
   const host = new Host(given, complain);
   const configuration = filled(config, { defaults, onSave, onWork });
+  const own = connect?.(configuration);
+  if (!own?.openLink) refuseProcesses(configuration);
   const genesis = host.genesis();
   const core = snapshot === undefined ? new Core(genesis, configuration) : Core.restore(genesis, configuration, snapshot);
-  const own = given?.fetch === undefined ? connect?.(configuration) : undefined;
   const driver = new Driver(core, {
-    fetch: own?.fetch ?? host.fetch,
+    fetch: (given?.fetch === undefined && own?.fetch) || host.fetch,
+    openLink: own?.openLink,
     close: own?.close,
     now: () => host.now(),
     setTimer: (callback, ms) => host.setTimer(callback, ms),
@@ -66,6 +68,16 @@ function agent(section, onWork) {
   if (isUsed && onWork === undefined) throw new GatewayError("config", "`a2a`: the responder `function` needs the option `onWork`");
   if (!isUsed && onWork !== undefined) throw new GatewayError("config", "`a2a`: no responder is `function`, so `onWork` would do nothing");
   return given;
+}
+
+/** Pages and workers start no processes. */
+function refuseProcesses(configuration) {
+  const servers = configuration instanceof Map ? configuration.get("mcp_servers") : configuration?.mcp_servers;
+  if (!Array.isArray(servers)) return;
+  const at = servers.findIndex((server) => server?.transport?.type === "stdio");
+  if (at < 0) return;
+  const message = `\`mcp_servers[${at}]\` is a process, which no page and no worker can start: the Node host can`;
+  throw new GatewayError("config", message);
 }
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,11 +1,16 @@
 import { HttpClient } from "./http.mjs";
+import { linkOpener } from "./links.mjs";
 
 /**
- * Outgoing HTTP for one gateway, with the address checks of its configuration.
+ * Outgoing HTTP for one gateway, with the address checks of its configuration, and processes of MCP servers.
  *
- * @param {{ network?: { allow_private?: boolean, allowed_hosts?: string[] } }} [configuration]
+ * @param {{ network?: { allow_private?: boolean, allowed_hosts?: string[] }, limits?: object }} [configuration]
  */
-export function connect({ network } = {}) {
+export function connect({ network, limits } = {}) {
   const http = new HttpClient({ allowPrivate: network?.allow_private, allowedHosts: network?.allowed_hosts });
-  return { fetch: (request, report) => http.fetch(request, report), close: () => http.close() };
+  return {
+    fetch: (request, report) => http.fetch(request, report),
+    openLink: linkOpener({ limits }),
+    close: () => http.close(),
+  };
 }

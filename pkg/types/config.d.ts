@@ -20,7 +20,11 @@ export type LimitName =
   | "sessions"
   | "session_event_bytes"
   | "tasks_per_principal"
-  | "task_bytes";
+  | "task_bytes"
+  | "link_line_bytes"
+  | "calls_per_server"
+  | "tools_per_server"
+  | "tool_list_bytes";
 
 /** The configuration. What is absent has its default; every fault is named in a {@link GatewayError} of the code `config`. */
 export interface ConfigObject {
@@ -61,6 +65,8 @@ export interface ConfigObject {
   readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string; readonly may_answer?: boolean }[] };
   /** the gateway's own agent: with a section, even an empty one, it is served, and its inbox has tools */
   readonly a2a?: A2aSection;
+  /** MCP servers behind the gateway, whose tools are offered as `mcp_{server}_{tool}` */
+  readonly mcp_servers?: readonly McpServer[];
   /** whether the host keeps what it is told to save: set by hosts, not by users */
   readonly storage?: boolean;
   /** the bounds that differ from their defaults */
@@ -95,6 +101,20 @@ export interface A2aSection {
     readonly tags?: readonly string[];
     readonly responder?: Responder;
   }[];
+}
+
+/** An MCP server behind the gateway. */
+export interface McpServer {
+  /** unlike any other in its letters and digits */
+  readonly name: string;
+  /** a process: no shell, and only where the host is Node or one of your own that starts processes */
+  readonly transport: { readonly type: "stdio"; readonly command: string; readonly args?: readonly string[] };
+  /** how long its handshake, its list and each call may take, 30 by default */
+  readonly timeout_secs?: Id;
+  /** `NAME` to pass a variable of the host on, `NAME=value` to set one */
+  readonly env?: readonly string[];
+  /** the entry of the catalog it came from */
+  readonly template_id?: string;
 }
 
 /** An agent that is connected without a call. */

@@ -42,6 +42,11 @@ export type Input =
   | { type: "update"; work: number; text: string }
   | { type: "work_end"; work: number }
   | { type: "work_failed"; work: number; detail?: string }
+  | { type: "link_opened"; link: number }
+  | { type: "link_line"; link: number; text: string }
+  | { type: "link_line_too_long"; link: number; start: string; end: string; bytes: number }
+  | { type: "link_stderr"; link: number; text: string }
+  | { type: "link_closed"; link: number; detail?: string }
   | { type: "stop" }
   | { type: "tick" };
 
@@ -97,6 +102,22 @@ export interface WorkOutput {
   };
 }
 
+/**
+ * The process of an MCP server behind the gateway, to be started without a shell, with an environment that holds nothing
+ * but a safe list and `env`. What it writes to its standard output is told line by line by `link_line`, its end by
+ * `link_closed`.
+ */
+export interface OpenLinkOutput {
+  type: "open_link";
+  link: number;
+  /** the server's name in the configuration */
+  server: string;
+  command: string;
+  args: string[];
+  /** `NAME` to pass a variable of the host on, `NAME=value` to set one */
+  env: string[];
+}
+
 /** What to do, in order, as `Core.output` gives it in JSON. */
 export type Output =
   | { type: "message"; peer: number; text: string }
@@ -108,12 +129,25 @@ export type Output =
   | SaveOutput
   | WorkOutput
   | { type: "work_abort"; work: number }
+  | OpenLinkOutput
+  | { type: "write_link"; link: number; text: string }
+  | { type: "close_link"; link: number }
   | Notice;
 
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */
 export interface Deadline {
   at: number;
-  reason: "call_timeout" | "card_timeout" | "poll" | "stream_closing" | "cancel_timeout" | "keep_alive" | "push" | "task_expiry";
+  reason:
+    | "call_timeout"
+    | "card_timeout"
+    | "poll"
+    | "stream_closing"
+    | "cancel_timeout"
+    | "keep_alive"
+    | "push"
+    | "task_expiry"
+    | "link_timeout"
+    | "link_retry";
 }
 
 /** What an input leaves to do: 1 where outputs wait, plus 2 where `Core.timeout` has another answer than its last one. */

@@ -40,6 +40,12 @@ function perform(output: Output): string {
       return output.order.principal + output.work.toFixed();
     case "work_abort":
       return output.work.toFixed();
+    case "open_link":
+      return output.server + output.command + output.args.join() + output.env.join();
+    case "write_link":
+      return output.text;
+    case "close_link":
+      return output.link.toFixed();
     case "notice":
       return output.level + output.event;
     default: {
@@ -142,6 +148,8 @@ const slim: Core = new SlimCore(genesis);
 const badSeed: Genesis = { seed: "x", now: 0, unixMs: 0 };
 // @ts-expect-error no such limit
 const badLimit: ConfigObject = { limits: { replies: 1 } };
+// @ts-expect-error a process has a command
+const badServer: ConfigObject = { mcp_servers: [{ name: "a", transport: { type: "stdio" } }] };
 // @ts-expect-error no such key
 const badKey: ConfigObject = { histroy: { depth: 1 } };
 // @ts-expect-error a list of names
