@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use self::dispatch::{Dispatch, Sink};
 
-use crate::exchange::{Exchanges, Failure, Plan, Report, Want};
+use crate::exchange::{Exchanges, Failure, Owner, Plan, Report, Want};
 use crate::ground::Ground;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
@@ -163,13 +163,13 @@ impl<'g> Run<'g> {
     /// As [`Exchanges::start`].
     pub fn start(&mut self, plan: Plan) -> Result<ExchangeId, Failure> {
         let plan = self.kept_to_origin(plan)?;
-        self.exchanges.start(self.ground, Some(self.caller.call), plan)
+        self.exchanges.start(self.ground, Owner::Call(self.caller.call), plan)
     }
 
     /// Starts an exchange that outlives this call and that nobody waits for.
     pub fn start_unowned(&mut self, plan: Plan) {
         // A refused address needs no cancelling.
-        let _ = self.kept_to_origin(plan).and_then(|plan| self.exchanges.start(self.ground, None, plan));
+        let _ = self.kept_to_origin(plan).and_then(|plan| self.exchanges.start(self.ground, Owner::Nobody, plan));
     }
 
     /// The plan without secrets, where it leads to another origin than the registered one: an agent may have made them

@@ -46,7 +46,16 @@ pub enum Want {
     Events,
 }
 
-/// What an exchange says to its call.
+/// Whose an exchange is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// nobody's: it is given up after a while
+    Nobody,
+    /// a call's
+    Call(CallId),
+}
+
+/// What an exchange says to its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report<'e> {
     /// a complete answer
@@ -106,13 +115,15 @@ enum Phase {
 
 #[derive(Debug)]
 struct Exchange {
-    owner: Option<CallId>,
+    owner: Owner,
     plan: Plan,
     hops: u64,
     current: ExchangeId,
     phase: Phase,
     /// when an exchange that nobody waits for is given up
     until: Option<Instant>,
+    /// the header fields of a stream
+    stream_headers: Headers,
 }
 
 /// How long an exchange that nobody waits for may take.
@@ -124,27 +135,29 @@ pub struct Exchanges {
     running: Table<ExchangeId, Box<Exchange>>,
     first: Table<ExchangeId, ExchangeId>,
     unowned: Table<(Instant, ExchangeId), ()>,
+    retry_ms: Option<u64>,
 }
 
 /// A report, for whom, and about which exchange.
-pub type Delivery = (Option<CallId>, ExchangeId, Report<'static>);
+pub type Delivery = (Owner, ExchangeId, Report<'static>);
 
 impl Exchanges {
     /// Starts an exchange. An address that is not called fails it at once, before any request.
     ///
     /// # Errors
     /// [`Failure::Blocked`].
-    pub fn start(&mut self, ground: &mut Ground, owner: Option<CallId>, plan: Plan) -> Result<ExchangeId, Failure> {
+    pub fn start(&mut self, ground: &mut Ground, owner: Owner, plan: Plan) -> Result<ExchangeId, Failure> {
         self.check(ground, &plan.url, &plan.registered)?;
-        while owner.is_none() && self.unowned.len() >= ground.config.limits.calls_per_peer {
+        while owner == Owner::Nobody && self.unowned.len() >= ground.config.limits.calls_per_peer {
             let Some(((_, oldest), ())) = self.unowned.first() else { break };
             self.abort(ground, *oldest);
         }
         let id = ground.exchange_id();
         ground.outputs.push_back(fetch(id, &plan, &plan.url));
         self.first.insert(id, id);
-        let until = owner.is_none().then(|| ground.now.plus_ms(UNOWNED_MS));
-        self.running.insert(id, Box::new(Exchange { owner, plan, hops: 0, current: id, phase: Phase::Waiting, until }));
+        let until = (owner == Owner::Nobody).then(|| ground.now.plus_ms(UNOWNED_MS));
+        let (phase, stream_headers) = (Phase::Waiting, Headers::new());
+        self.running.insert(id, Box::new(Exchange { owner, plan, hops: 0, current: id, phase, until, stream_headers }));
         if let Some(until) = until {
             self.unowned.insert((until, id), ());
         }
@@ -247,6 +260,7 @@ impl Exchanges {
             http::header(&headers, "content-type").is_some_and(|kind| http::content_type_is(kind, "text/event-stream"));
         exchange.phase = match exchange.plan.want {
             Want::Events if is_stream && (200..300).contains(&status) => {
+                exchange.stream_headers = headers;
                 Phase::Events(Some(sse::Decoder::new(limits.event_bytes, limits.stream_bytes)))
             }
             Want::Events => Phase::Body { status, headers, body: Vec::new(), limit: limits.reply_bytes },
@@ -321,6 +335,18 @@ impl Exchanges {
         Ok(delivery.map_or(BodyTaken::Kept, BodyTaken::Ended))
     }
 
+    /// The header fields of a stream that runs.
+    #[must_use]
+    pub fn stream_headers(&self, first: ExchangeId) -> &[(String, String)] {
+        self.running.get(&first).map(|exchange| exchange.stream_headers.as_slice()).unwrap_or_default()
+    }
+
+    /// How long the stream that ended last asked to wait before it is taken up again.
+    #[must_use]
+    pub const fn retry_ms(&self) -> Option<u64> {
+        self.retry_ms
+    }
+
     /// Whether an exchange still runs.
     #[must_use]
     pub fn runs(&self, first: ExchangeId) -> bool {
@@ -355,6 +381,7 @@ impl Exchanges {
     /// [`Misuse`] of an id that never was, or an end before the head.
     pub fn finish(&mut self, ground: &mut Ground, id: ExchangeId) -> Result<Option<Delivery>, Misuse> {
         let Some((first, exchange)) = self.find(ground, id)? else { return Ok(None) };
+        let mut retry_ms = None;
         let report = match &mut exchange.phase {
             Phase::Waiting => return Err(Misuse::ExchangeOrder(id)),
             Phase::Body { status, headers, body, .. } => Report::Reply(Reply {
@@ -363,8 +390,13 @@ impl Exchanges {
                 body: core::mem::take(body),
                 url: exchange.plan.url.clone(),
             }),
-            Phase::Events(decoder) => Report::Closed(decoder.as_mut().and_then(sse::Decoder::finish)),
+            Phase::Events(decoder) => {
+                let rest = decoder.as_mut().and_then(sse::Decoder::finish);
+                retry_ms = decoder.as_ref().and_then(sse::Decoder::retry_ms);
+                Report::Closed(rest)
+            }
         };
+        self.retry_ms = retry_ms;
         Ok(self.end(ground, first, report, false))
     }
 
@@ -380,7 +412,12 @@ impl Exchanges {
         detail: String,
     ) -> Result<Option<Delivery>, Misuse> {
         let Some((first, exchange)) = self.find(ground, id)? else { return Ok(None) };
+        let asked = match &exchange.phase {
+            Phase::Events(Some(decoder)) => decoder.retry_ms(),
+            Phase::Events(None) | Phase::Waiting | Phase::Body { .. } => None,
+        };
         let answered = !matches!(exchange.phase, Phase::Waiting);
+        self.retry_ms = asked;
         Ok(self.end(ground, first, Report::Failed(Failure::Transport { cause, detail, answered }), false))
     }
 }
@@ -393,7 +430,7 @@ pub enum BodyTaken {
     /// bytes of a stream
     Stream {
         /// whose it is
-        owner: Option<CallId>,
+        owner: Owner,
         /// the exchange
         first: ExchangeId,
         /// its decoder

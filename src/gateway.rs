@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use crate::call::{Call, CallId};
 use crate::config::Config;
-use crate::exchange::{BodyTaken, Delivery, Exchanges, Report};
+use crate::exchange::{BodyTaken, Delivery, Exchanges, Owner, Report};
 use crate::ground::Ground;
 use crate::incoming::Incoming;
 use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
@@ -175,17 +175,23 @@ impl Gateway {
     }
 
     fn deliver(&mut self, delivery: Option<Delivery>) {
-        if let Some((Some(call), exchange, report)) = delivery {
-            self.work(call, |work, run| work.report(run, exchange, report));
+        if let Some((owner, exchange, report)) = delivery {
+            self.deliver_report(owner, exchange, report);
         }
     }
 
-    fn deliver_events(&mut self, owner: Option<CallId>, first: ExchangeId, mut decoder: Decoder, bytes: &[u8]) {
+    fn deliver_report(&mut self, owner: Owner, exchange: ExchangeId, report: Report<'_>) {
+        match owner {
+            Owner::Nobody => {}
+            Owner::Call(call) => self.work(call, |work, run| work.report(run, exchange, report)),
+        }
+    }
+
+    fn deliver_events(&mut self, owner: Owner, first: ExchangeId, mut decoder: Decoder, bytes: &[u8]) {
         for event in decoder.feed(bytes) {
-            match (event, owner) {
-                (Ok(event), Some(call)) => self.work(call, |work, run| work.report(run, first, Report::Event(event))),
-                (Ok(_), None) => {}
-                (Err(limit), _) => {
+            match event {
+                Ok(event) => self.deliver_report(owner, first, Report::Event(event)),
+                Err(limit) => {
                     let delivery = self.exchanges.overflow(&mut self.ground, first, limit);
                     self.deliver(delivery);
                 }
