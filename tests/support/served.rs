@@ -211,7 +211,7 @@ impl Watch {
             }
             Input::Open { .. } | Input::Message { .. } | Input::MessageTooLong { .. } | Input::Closed { .. } => {}
             Input::Head { .. } | Input::Body { .. } | Input::End { .. } | Input::Failed { .. } | Input::Tick => {}
-            Input::Update { .. } | Input::WorkEnd { .. } | Input::WorkFailed { .. } => {}
+            Input::Update { .. } | Input::WorkEnd { .. } | Input::WorkFailed { .. } | Input::Link { .. } => {}
         }
     }
 
@@ -568,7 +568,7 @@ impl Watch {
             }
             Output::ResponseEnd { request } => self.end(*request),
             Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } => {}
+            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
         }
     }
 
