@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 
 import { readCatalog, searched } from "./catalog.mjs";
 import { chosenFile, defaultFile, readConfigFile } from "./config-file.mjs";
+import { readConfiguration } from "./configuration.mjs";
 import { EXIT_OK, EXIT_USAGE } from "./process.mjs";
 import { ask } from "./question.mjs";
 import { addServer, removeServer, serverNames } from "./servers-file.mjs";
@@ -12,6 +13,8 @@ export const MCP_HELP = `narrows mcp: MCP servers behind the gateway.
 
 Usage
   narrows mcp                      serve MCP on stdin and stdout, as narrows alone does
+  narrows mcp list                 the servers, their state and their tools
+  narrows mcp test NAME            connect to one and tell its version, tools and timings
   narrows mcp catalog [QUERY]      servers that can be added by their id
   narrows mcp add ID               add one of the catalog to the configuration file
   narrows mcp remove NAME          take one out of it again
@@ -33,6 +36,8 @@ const LIST = { type: "string", multiple: true };
 
 /** The commands with their options, and how many words they take: at least and at most. */
 const COMMANDS = {
+  list: { run: servers, words: [0, 0] },
+  test: { run: servers, words: [1, 1], what: "the NAME of a server" },
   catalog: { run: catalog, words: [0, Infinity] },
   add: { run: add, words: [1, 1], what: "the ID of a catalog entry", options: { name: { type: "string" }, key: LIST, arg: LIST } },
   remove: { run: remove, words: [1, 1], what: "the NAME of a server" },
@@ -68,6 +73,17 @@ function parsed(args, options) {
     if (!error.code?.startsWith("ERR_PARSE_ARGS")) throw error;
     throw new UsageError(`${error.message.split(". ")[0]}: see narrows mcp --help.`);
   }
+}
+
+async function servers({ words: [name], json = false, config, output }) {
+  const configuration = readConfiguration(config, process.env);
+  const { list, test } = await import("./mcp-servers.mjs");
+  // A person at a terminal sees what goes on; a program reads standard output alone.
+  const progress = ({ name, state, ms }) => {
+    if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${(ms / 1000).toFixed(1)} s\n`);
+  };
+  const view = { json, output, progress };
+  return name === undefined ? list(configuration, view) : test(configuration, name, view);
 }
 
 function catalogOf(file) {

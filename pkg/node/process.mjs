@@ -4,6 +4,9 @@ import { randomFillSync } from "node:crypto";
 
 export const EXIT_OK = 0;
 
+/** What was asked for could not be done. */
+export const EXIT_FAILED = 1;
+
 /** The exit code of shells for bad usage. */
 export const EXIT_USAGE = 2;
 
