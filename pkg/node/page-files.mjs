@@ -94,7 +94,7 @@ export class PageFiles {
 
 /** The page with every module named in its head, so that all come in one wave. */
 function preloading(html, paths) {
-  const modules = paths.filter((path) => /\.m?js$/.test(path) && path !== "/main.mjs");
+  const modules = paths.filter((path) => /\.m?js$/.test(path) && !html.includes(`src="${path.slice(1)}"`));
   const missing = modules.filter((path) => !html.includes(`href="${path.slice(1)}"`) && !html.includes(`href="..${path}"`));
   const links = missing.map((path) => `    <link rel="modulepreload" href="${path.slice(1)}">\n`);
   return html.replace("  </head>", `${links.join("")}  </head>`);

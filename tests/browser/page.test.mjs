@@ -1,8 +1,10 @@
 // The demo page, driven by keyboard and mouse.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 
-import { hurry, launch, openPage, picture, rest, serveFolder, servedPage, story } from "./support.mjs";
+import { hurry, launch, openPage, picture, rest, root, serveFolder, servedPage, story } from "./support.mjs";
 
 const example = (page, name) => page.getByRole("button", { name }).click();
 const outcome = (page) => page.locator(".outcome");
@@ -464,6 +466,16 @@ test("the demo page", async (t) => {
     assert.match(page.url(), /#measure$/);
     await page.reload();
     await page.getByRole("tabpanel", { name: "Measure" }).waitFor();
+  });
+
+  await t.test("opened as a file, it says at once what to do instead", async (s) => {
+    const context = await browser.newContext();
+    s.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(join(root, "www/index.html")).href);
+    assert.equal(await page.getByText("This page was opened as a file").isVisible(), true);
+    assert.equal(await page.getByText("Loading the gateway.").isVisible(), false);
+    await picture(page, "file");
   });
 
   await t.test("a page that cannot load its gateway says so", async (s) => {

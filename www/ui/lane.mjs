@@ -16,6 +16,12 @@ const CHAR_PX = 7;
 /** Bars closer than this look like one. */
 const NEAR_PX = 3;
 
+/** Bars up to this width may be drawn together. */
+const SHORT_PX = 16;
+
+/** The worst first: how several bars that are one look. */
+const WORST = ["open", "failed", "warn", "stopped", "ok", "plain"];
+
 const STATES = { failed: "failed", stopped: "stopped" };
 
 /** What is drawn of one span, or of several that cannot be told apart. @typedef {{ id: string, spans: object[], kind: string,
@@ -59,9 +65,11 @@ export class Lane {
       view.gap,
     );
     const bars = alike(visible.filter(({ kind }) => kind !== "moment").map((span) => barOf(span, view)));
-    const rows = inRows(bars);
     const isGateway = this.name === "gateway";
     const height = isGateway ? view.height / 2 : view.height;
+    let rows = inRows(bars);
+    // Rather one bar with a number than so many rows that no name fits.
+    if (rows.length * NAMED_PX > height) rows = inRows(huddled(bars));
     const rowHeight = Math.max(Math.floor(height / Math.max(rows.length, 1)), LEAST_PX);
     for (const [index, row] of rows.entries()) {
       for (const [i, bar] of row.entries()) {
@@ -140,6 +148,19 @@ function alike(bars) {
   return [...groups.values()].flatMap((group) => (group.length < 3 ? group : [joined(group)])).sort((a, b) => a.start - b.start);
 }
 
+/** Short bars that touch become one. */
+function huddled(bars) {
+  const made = [];
+  let last = [];
+  for (const bar of bars) {
+    const isShort = bar.right - bar.left <= SHORT_PX;
+    if (isShort && last.length > 0 && bar.left - Math.max(...last.map(({ right }) => right)) < 2) last.push(bar);
+    else if (isShort) made.push((last = [bar]));
+    else made.push([bar]);
+  }
+  return made.map((group) => (group.length === 1 ? group[0] : joined(group)));
+}
+
 /** Each bar in the first row that is free. */
 function inRows(bars) {
   const rows = [];
@@ -155,7 +176,7 @@ function draw({ element, bar, marks: had, ...shown }, view) {
   const { from, width, px, now, top, drawn, room, selected } = view;
   const [span] = bar.spans;
   const isFuture = bar.start > now;
-  const state = !isFuture && bar.end > now && bar.kind !== "moment" ? "open" : span.state;
+  const state = !isFuture && bar.end > now && bar.kind !== "moment" ? "open" : worst(bar.spans);
   const share = (at) => `${(((at - from) / width) * 100).toFixed(3)}%`;
   element.style.left = share(bar.start);
   element.style.width = `${(((bar.end - bar.start) / width) * 100).toFixed(3)}%`;
@@ -180,8 +201,11 @@ function draw({ element, bar, marks: had, ...shown }, view) {
 function nameBar(element, name, bar, { from, px, drawn, room }) {
   const hidden = Math.max(0, (from - bar.start) * px);
   const text = shortName(bar);
-  const fits = drawn >= NAMED_PX && bar.right - bar.left - hidden >= NAME_PX;
-  const beside = !fits && drawn >= NAMED_PX && room > text.length * CHAR_PX + 10;
+  const inside = bar.right - bar.left - hidden;
+  const needed = text.length * CHAR_PX + 12;
+  const isHigh = drawn >= NAMED_PX;
+  const beside = isHigh && inside < needed && room > needed;
+  const fits = isHigh && !beside && inside >= NAME_PX;
   write(name, text);
   name.hidden = bar.kind === "moment" || (!fits && !beside);
   name.style.marginLeft = `${fits ? hidden.toFixed(0) : 0}px`;
@@ -198,10 +222,21 @@ function drawMarks(element, { spans: [span], start, end, spans }, now) {
     mark.style.left = `min(${(((marks[i].at - start) / length) * 100).toFixed(2)}%, 100% - 2px)`;
 }
 
+function worst(spans) {
+  return WORST.find((state) => spans.some((span) => span.state === state));
+}
+
+function isOneKind([first, ...more]) {
+  return more.every(({ label, to, outcome }) => label === first.label && to === first.to && outcome === first.outcome);
+}
+
 function shortName({ spans }) {
-  const [{ label, to, outcome }] = spans;
-  if (spans.length > 1) return `${spans.length} ${outcome ?? label}`;
-  return to ? `${label} to ${to}` : label;
+  const [{ label, to, outcome, lane }] = spans;
+  if (spans.length === 1) return to ? `${label} to ${to}` : label;
+  if (isOneKind(spans)) return `${spans.length} ${outcome ?? label}`;
+  const bad = spans.filter(({ state }) => state === "failed");
+  const word = new Set(bad.map((span) => span.outcome)).size === 1 ? bad[0].outcome : "failed";
+  return `${spans.length} ${lane === "client" ? "calls" : "requests"}${bad.length > 0 ? `, ${bad.length} ${word}` : ""}`;
 }
 
 /** A bar in words: what, whom for, when, how it went. @param {Bar} bar @param {number} now */
@@ -212,7 +247,8 @@ function describe({ kind, spans, start, end }, now) {
     return `Gateway at ${seconds(start)}: ${entries} ${entries === 1 ? "entry" : "entries"} in or out`;
   }
   const one = `${label}${to ? ` to ${to}` : ""}`;
-  const what = spans.length > 1 ? `${shortName({ spans })}: ${one}` : one;
+  const labels = [...new Set(spans.map((span) => span.label))];
+  const what = spans.length === 1 ? one : `${shortName({ spans })}: ${isOneKind(spans) ? one : labels.join(", ")}`;
   if (start > now) return `${what}, from ${seconds(start)}, not yet`;
   if (ended === undefined || end > now) return `${what}, from ${seconds(start)}, under way`;
   const word = spans.length > 1 ? undefined : (outcome ?? STATES[state]);

@@ -8,8 +8,9 @@ import { Tip } from "./tip.mjs";
 import { Transport } from "./transport.mjs";
 import { TimeWindow } from "./window.mjs";
 
-/** How many marks the ruler has at most. */
+/** How many marks the ruler has at most, and how much room each needs. */
 const TICKS = 6;
+const TICK_PX = 44;
 
 /** A phone has a line for each lane; a finger needs more room than a pointer. */
 const isSmall = matchMedia("(max-width: 640px)");
@@ -80,7 +81,9 @@ export class TimelineView {
     const ids = new Set(id.split("+"));
     const [first, ...more] = this.spans.filter((span) => ids.has(span.id));
     if (!first || more.length === 0) return first;
-    return { ...first, id, label: `${more.length + 1} × ${first.label}`, records: [first, ...more].flatMap(({ records }) => records) };
+    const isOne = more.every(({ label, to }) => label === first.label && to === first.to);
+    const label = isOne ? `${more.length + 1} × ${first.label}` : `${more.length + 1} bars`;
+    return { ...first, id, label, to: isOne ? first.to : undefined, records: [first, ...more].flatMap(({ records }) => records) };
   }
 
   update() {
@@ -111,7 +114,7 @@ export class TimelineView {
     const at = ((session.now - from) / width) * 100;
     this.element.style.setProperty("--now", `${Math.min(Math.max(at, 0), 100).toFixed(3)}%`);
     attribute(this.#all, "aria-pressed", String(this.#window.mode === "all"));
-    this.#scale();
+    this.#scale(px);
     this.#rove();
     this.#tip.update();
   }
@@ -167,12 +170,12 @@ export class TimelineView {
     this.update();
   }
 
-  #scale() {
+  #scale(px) {
     const { from, width } = this.#window;
     const step = [50, 100, 200, 250, 500].find((ms) => width / ms <= TICKS) ?? roundStep(width / TICKS);
     const ticks = [];
-    for (let at = Math.ceil(from / step) * step; at <= from + width * 0.97; at += step) ticks.push(at);
-    const key = `${ticks} ${from} ${width}`;
+    for (let at = Math.ceil(from / step) * step; (from + width - at) * px > TICK_PX; at += step) ticks.push(at);
+    const key = `${ticks} ${from} ${width} ${px}`;
     if (key === this.#ticks) return;
     this.#ticks = key;
     this.element.style.setProperty("--step", `${((step / width) * 100).toFixed(4)}%`);
