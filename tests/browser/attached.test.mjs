@@ -65,6 +65,40 @@ test("a page attached to a gateway", async (t) => {
     await page.getByText("This gateway asks for a token.").waitFor();
   });
 
+  await t.test("answers the tasks that others sent to the gateway", async (s) => {
+    const url = await command(s, ["serve", "--port", "0"], address);
+    const page = await openPage(s, browser, url);
+    await page.locator("#tool option").nth(16).waitFor({ state: "attached" });
+    await page.getByRole("tab", { name: "Serve others" }).click();
+    await page.getByText("No tasks, as far as was listed.").waitFor();
+    const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "Please name my boat." }] };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
+    const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
+    const answer = fetch(new URL("a2a", url), { method: "POST", headers, body }).then((response) => response.json());
+    const task = page.locator(".task", { hasText: "Please name my boat." });
+    for (let i = 0; i < 50 && !(await task.isVisible()); i += 1) {
+      await page.getByRole("button", { name: "Call list_tasks" }).click();
+      await page.waitForTimeout(100);
+    }
+    assert.equal(await page.getByLabel("A visitor asks").isVisible(), false);
+    await task.getByLabel("You answer").fill("The Blue Hour");
+    await task.getByLabel("You answer").press("Enter");
+    const { result } = await answer;
+    assert.deepEqual([result.task.status.state, result.task.artifacts[0].parts[0].text], ["TASK_STATE_COMPLETED", "The Blue Hour"]);
+    await task.locator(".badge", { hasText: "completed" }).waitFor();
+    assert.deepEqual(page.complaints, []);
+  });
+
+  await t.test("has no place for tasks where there is no inbox", async (s) => {
+    const config = join(mkdtempSync(join(tmpdir(), "narrows-page-")), "config.json");
+    writeFileSync(config, JSON.stringify({ a2a: { enabled: false } }));
+    const url = await command(s, ["serve", "--port", "0", "--config", config], address);
+    const page = await openPage(s, browser, `${url}#serve`);
+    await page.locator("#tool option").nth(16).waitFor({ state: "attached" });
+    await page.getByRole("tab", { name: "Serve others" }).waitFor({ state: "hidden" });
+    await page.getByRole("tabpanel", { name: "Play" }).waitFor();
+  });
+
   await t.test("says so when the gateway is gone", async (s) => {
     const url = await command(s, ["serve", "--port", "0"], address);
     const page = await openPage(s, browser, url);
@@ -77,6 +111,7 @@ test("a page attached to a gateway", async (t) => {
     await page.getByText(`Not attached: ${host} is gone`).waitFor();
     await page.locator(".story").getByText(`The gateway at ${host} cannot be reached.`).waitFor();
     await page.locator(".answer", { hasText: "The gateway is gone" }).waitFor();
+    await page.locator(".outcome", { hasText: "no answer" }).waitFor();
     await picture(page, "gone");
     await page.unroute("**/mcp");
     await page.getByRole("button", { name: "Try again" }).click();

@@ -57,6 +57,11 @@ export class RemoteSession extends EventTarget {
     return this.#client.tools;
   }
 
+  /** Whether this gateway takes tasks of others, for somebody to answer. */
+  get hasInbox() {
+    return this.tools.some(({ name }) => name === "list_tasks");
+  }
+
   get calls() {
     return this.#client.calls;
   }
@@ -68,7 +73,10 @@ export class RemoteSession extends EventTarget {
   }
 
   command(command) {
-    if (command.type === "call") return this.#changed(this.#client.call(command.tool, command.arguments));
+    if (command.type === "call") {
+      const onEnd = () => this.#relist(command.tool);
+      return this.#changed(this.#client.call(command.tool, command.arguments, { onEnd }));
+    }
     if (command.type === "cancel") return this.#changed(this.#client.cancel(command.id));
     return this.#changed(this.#client.raw(command.text));
   }
@@ -89,7 +97,10 @@ export class RemoteSession extends EventTarget {
     this.#client = new Client({
       send: (text) => this.#send(text),
       now: () => this.now,
-      onReady: () => this.#client.call("list_agents", {}, { byUser: false }),
+      onReady: () => {
+        this.#list("list_agents");
+        if (this.hasInbox) this.#list("list_tasks");
+      },
     });
     this.#client.start();
   }
@@ -138,10 +149,28 @@ export class RemoteSession extends EventTarget {
   #receive(text) {
     this.known.push({ now: this.now, output: { type: "message", peer: 1, text } });
     this.#client.receive(text);
-    for (const { tool, result } of this.#client.calls.values()) {
-      if (tool === "list_agents" && result?.structuredContent) this.agents = result.structuredContent.agents ?? this.agents;
-    }
+    this.#learn();
     this.#changed();
+  }
+
+  /** Agents and tasks as they were listed last; what was said of a task since then is newer. */
+  #learn() {
+    for (const { tool, result } of this.#client.calls.values()) {
+      const { agents, tasks, task } = Object(result?.structuredContent);
+      if (tool === "list_agents") this.agents = agents ?? this.agents;
+      else if (tool === "list_tasks") this.tasks = tasks?.map((each, i) => ({ number: tasks.length - i, task: each })) ?? this.tasks;
+      else if (tool === "respond_task" && task)
+        this.tasks = this.tasks.map((known) => (known.task.id === task.id ? { ...known, task } : known));
+    }
+  }
+
+  /** What a call changed is listed again. */
+  #relist(tool) {
+    if (tool === "connect_agent" || tool === "disconnect_agent") this.#list("list_agents");
+  }
+
+  #list(tool) {
+    this.#client.call(tool, {}, { byUser: false });
   }
 
   #fail(trouble) {

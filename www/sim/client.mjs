@@ -1,6 +1,9 @@
 /** The revision of MCP that the pretend client speaks. */
 export const REVISION = "2025-11-25";
 
+/** The code of an answer that never came. JSON-RPC has none for it. */
+export const LOST = 0;
+
 /**
  * @typedef {object} Call a tool call, as the client sees it
  * @property {number} id
@@ -102,7 +105,7 @@ export class Client {
   lose(why) {
     for (const [id, take] of [...this.#waiting]) {
       this.#waiting.delete(id);
-      take({ id, error: { code: 0, message: why } }, "");
+      take({ id, error: { code: LOST, message: why } }, "");
     }
   }
 

@@ -51,12 +51,11 @@ export class App {
     this.bring = new BringView(this);
     this.examples = new ExamplesView(this);
     const tab = (name, title, rest, view) => ({ name, title, rest, element: view.element, view });
-    const here = gateway
-      ? []
-      : [tab("break", "Break", " things", new BreakView(this)), tab("serve", "Serve", " others", new ServeView(this))];
+    const here = gateway ? [] : [tab("break", "Break", " things", new BreakView(this))];
     this.#views = [
       tab("play", "Play", "", this.play),
       ...here,
+      tab("serve", "Serve", " others", new ServeView(this)),
       tab("bring", "Bring", " your own", this.bring),
       tab("record", "Record", "", new RecordView(this)),
       tab("measure", "Measure", "", new MeasureView(load)),
@@ -239,6 +238,8 @@ export class App {
     this.examples.update();
     // Without a token there is nothing else to see.
     for (const element of this.elements.slice(1)) element.classList.toggle("closed", session.trouble === "token");
+    // A gateway elsewhere may have nobody's tasks to answer; what it has is known when its tools are.
+    if (session.isRemote && session.tools.length > 0) this.tabs.offer("serve", session.hasInbox);
     const thing = this.#thing();
     this.bytes.update(thing);
     this.below.classList.toggle("wide", thing !== undefined);

@@ -1,3 +1,4 @@
+import { LOST } from "../sim/client.mjs";
 import { outcomeOf } from "../sim/spans.mjs";
 import { attribute, h, write } from "./dom.mjs";
 import { byteLength, readable, seconds, size } from "./format.mjs";
@@ -13,7 +14,7 @@ const SHOWN = 12;
 export function standing(call) {
   if (call.state === "running") return { state: "running", outcome: "running" };
   if (call.state === "canceled") return { state: "stopped", outcome: "given up" };
-  if (call.result?.error) return { state: "failed", outcome: "refused" };
+  if (call.result?.error) return { state: "failed", outcome: call.result.error.code === LOST ? "no answer" : "refused" };
   return outcomeOf({ result: call.result }, call.tool);
 }
 

@@ -4,20 +4,27 @@ import { ServedTasks } from "../sim/served.mjs";
 import { attribute, h, write } from "./dom.mjs";
 import { TaskView } from "./served-task.mjs";
 
+const ABOUT_HERE =
+  "The gateway is an A2A agent too. A visitor, some agent elsewhere, sends it tasks. They wait in the inbox until somebody answers: here you do, through the client and its tool respond_task.";
+const ABOUT_THERE =
+  "The gateway is an A2A agent too. Tasks that others sent to it wait in its inbox until somebody answers: you can, through its tool respond_task. The table is as list_tasks told it last.";
+
 /** The gateway as an agent: a visitor sends it tasks, and a person answers them through the tools. */
 export class ServeView {
   #app;
   #digest = new Digest(() => new ServedTasks());
   #text = h("input", { type: "text", id: "visit-text", autocomplete: "off", value: "Please name my boat." });
   #list = h("ol.tasks", { "aria-label": "The task table" });
-  #empty = h("p.empty", {}, "No tasks yet. Let the visitor send one.");
+  #empty = h("p.empty");
   #facts = h("p.facts", { role: "status" });
   #rows = new Map();
+  #form;
+  #about = h("p.about");
 
   constructor(app) {
     this.#app = app;
     const send = (how) => () => this.#send(how);
-    const form = h(
+    this.#form = h(
       "form.visit",
       { onsubmit: (event) => (event.preventDefault(), this.#send("stream")), noValidate: true, "aria-label": "The visitor" },
       h("div.field", {}, h("label", { htmlFor: "visit-text" }, "A visitor asks"), this.#text),
@@ -34,12 +41,8 @@ export class ServeView {
     this.element = h(
       "div.panel.serve",
       {},
-      h(
-        "p.about",
-        {},
-        "The gateway is an A2A agent too. A visitor, some agent elsewhere, sends it tasks. They wait in the inbox until somebody answers: here you do, through the client and its tool respond_task.",
-      ),
-      form,
+      this.#about,
+      this.#form,
       h(
         "div.bar",
         {},
@@ -55,6 +58,9 @@ export class ServeView {
 
   update() {
     const { session } = this.#app;
+    this.#form.hidden = session.isRemote === true;
+    write(this.#about, session.isRemote ? ABOUT_THERE : ABOUT_HERE);
+    write(this.#empty, session.isRemote ? "No tasks, as far as was listed." : "No tasks yet. Let the visitor send one.");
     const { tasks: told } = this.#digest.read(session.known);
     const tasks = [...session.tasks].sort((a, b) => b.number - a.number);
     this.#empty.hidden = tasks.length > 0;
@@ -80,6 +86,7 @@ export class ServeView {
     const { session } = this.#app;
     return {
       state: stateName(task.status.state),
+      isFar: session.isRemote === true,
       text: told?.text || textOf(task.history?.[0]),
       answer: (task.artifacts ?? []).map(textOf).join(" "),
       life: (told?.life ?? []).filter(({ at }) => at <= session.now),

@@ -93,14 +93,18 @@ export class TaskView {
     );
   }
 
-  /** @param {{ state: string, answer: string, text: string, life: object[], watchers: [number, string][] }} task */
-  update({ state, answer, text, life, watchers }) {
+  /**
+   * @param {{ state: string, answer: string, text: string, life: object[], watchers: [number, string][], isFar: boolean }} task
+   *   `isFar`: its visitor is not on this page
+   */
+  update({ state, answer, text, life, watchers, isFar }) {
     const isOver = ENDED.includes(state);
     write(this.#title, text || "A task without words");
     write(this.#state, state);
     attribute(this.#state, "data-state", LOOKS[state] ?? "failed");
     write(this.#facts, `task ${this.#id.slice(0, 8)}`);
     this.#mine.hidden = isOver;
+    this.#theirs.hidden = isFar;
     write(this.#answer, answer ? `The answer: ${answer}` : "");
     this.#answer.hidden = answer === "";
     this.replying.hidden = state !== "input-required";

@@ -35,6 +35,12 @@ export class Tabs {
     addEventListener("hashchange", () => this.#buttons.has(location.hash.slice(1)) && this.#show(location.hash.slice(1)));
   }
 
+  /** Takes a view out of sight, or brings it back. @param {string} name @param {boolean} isThere */
+  offer(name, isThere) {
+    this.#buttons.get(name).hidden = !isThere;
+    if (!isThere && this.current === name) this.#show(this.#views[0].name);
+  }
+
   show(name) {
     this.#show(name);
     history.replaceState(null, "", `#${name}`);
@@ -53,7 +59,7 @@ export class Tabs {
   }
 
   #key(event) {
-    const names = this.#views.map(({ name }) => name);
+    const names = this.#views.map(({ name }) => name).filter((name) => !this.#buttons.get(name).hidden);
     const at = names.indexOf(this.current);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + names.length, Home: 0, End: names.length - 1 }[event.key];
     if (to === undefined) return;
