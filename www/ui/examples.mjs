@@ -29,8 +29,6 @@ export class ExamplesView {
     if (session.tools.length === 0) return;
     if (tabs.current !== "play") this.#app.showTab("play");
     play.run(tool, args);
-    const { element } = play.results;
-    const { top } = element.getBoundingClientRect();
-    if (top > innerHeight - 160) element.scrollIntoView({ block: "nearest" });
+    play.results.reveal();
   }
 }

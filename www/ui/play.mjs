@@ -171,17 +171,19 @@ export class PlayView {
     }
     const args = this.#read();
     if (args === undefined) return;
-    if (this.#mode === "form") this.#missing();
+    const isWhole = this.#mode !== "form" || this.#isWhole();
     const call = session.command({ type: "call", tool: this.#tool.value, arguments: args });
     this.#asked = { id: call.id, form: this.#form };
     this.results.choose(call.id);
+    if (isWhole) this.results.reveal();
   }
 
   /** What is needed and not there is said at its field. The call is made all the same: the gateway has the last word. */
-  #missing() {
+  #isWhole() {
     const { missing } = this.#form;
     for (const name of missing) this.#form.mark(name, "This is needed.");
     if (missing.length > 0) this.#form.focus(missing[0]);
+    return missing.length === 0;
   }
 
   /** Where the gateway refused an argument, its field says so. */

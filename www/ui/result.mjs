@@ -69,6 +69,13 @@ export class ResultView {
     this.#app.redraw();
   }
 
+  /** Brings what came back into sight, where it is not: on a phone the form is a screen further down. */
+  reveal() {
+    const { top, bottom } = this.element.getBoundingClientRect();
+    const covered = Math.max(0, this.#app.timeline.element.getBoundingClientRect().bottom);
+    if (top > innerHeight - 160 || bottom < covered + 40) this.element.scrollIntoView({ block: "start" });
+  }
+
   update() {
     const { session } = this.#app;
     const calls = [...session.calls.values()].filter(({ byUser }) => byUser);
