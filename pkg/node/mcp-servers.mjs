@@ -10,8 +10,7 @@ import { UsageError } from "./usage.mjs";
  * @property {string} [template_id]
  * @property {"ready" | "failed"} state
  * @property {number} ms from the start to this state
- * @property {string} [version] of the protocol
- * @property {string} [server] what it calls itself
+ * @property {boolean} [modern] whether it speaks MCP 2026-07-28, without a handshake
  * @property {{ name: string, description: string }[]} tools as they are offered
  * @property {string} [why] why it failed
  * @property {string} [stderr] the last it wrote to its standard error
@@ -54,9 +53,9 @@ async function started(configuration, progress) {
     const server = servers.find(({ name }) => name === fields.server);
     if (state === undefined || server === undefined || seen.has(server.name)) return;
     const { name, transport, template_id } = server;
-    const { version, software, why, stderr } = fields;
+    const { modern, why, stderr } = fields;
     const ms = Math.round(performance.now() - began);
-    const entry = { name, ...(template_id && { template_id }), transport, state, ms, version, server: software, tools: [], why, stderr };
+    const entry = { name, ...(template_id && { template_id }), transport, state, ms, modern, tools: [], why, stderr };
     seen.set(name, entry);
     progress(entry);
     if (seen.size === servers.length) settled();
@@ -89,9 +88,10 @@ function row({ name, template_id = "", transport, state, ms, tools, why }) {
   return [name, template_id, `${transport.type} ${where}`, state === "ready" ? String(tools.length) : "", how];
 }
 
-function told({ name, state, ms, version, server, tools, why, stderr }) {
+function told({ name, state, ms, modern, tools, why, stderr }) {
   if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
-  const head = `${name}: ready after ${seconds(ms)}${server ? `, ${server}` : ""}, MCP ${version}, ${tools.length} tools`;
+  const era = modern ? "MCP 2026-07-28" : "MCP with a handshake";
+  const head = `${name}: ready after ${seconds(ms)}, ${era}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
   return [head, ...tools.map((tool) => `  ${tool.name}: ${tool.description.split("\n")[0]}`)].join("\n");
 }
 

@@ -173,7 +173,7 @@ test("a gateway in a program starts them too, and ends them", async (t) => {
 
 test("a page refuses processes when it is configured, and says who can", async () => {
   await assert.rejects(
-    async () => new WebGateway({ config: { mcp_servers: [server("s")] } }),
+    () => WebGateway.open({ config: { mcp_servers: [server("s")] } }),
     (error) => error.code === "config" && /mcp_servers\[0\].*Node host/.test(error.message),
   );
 });

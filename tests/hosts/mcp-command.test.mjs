@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { Command } from "./process.mjs";
 
@@ -101,4 +102,23 @@ test("a configuration in TOML is read, and every fault of it is told with its pl
   writeFileSync(file, "name = \n[x\n");
   const broken = await run([]);
   assert.match(broken.stderr, /is not TOML: line 1, column[^]*line 2, column/);
+});
+
+test("servers are started side by side and told with what they offer, or why they failed", async (t) => {
+  const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
+  const server = (name, command, ...args) => `[[mcp_servers]]\nname = "${name}"\ntransport = { type = "stdio", command = "${command}", args = ${JSON.stringify(args)} }\n`;
+  const text = server("mine", "node", program) + server("gone", "no-such-program") + server("dies", "node", program, "broken");
+  const { run } = home(t, { ".config/narrows/narrows.toml": text });
+  const listed = await run(["list"]);
+  assert.equal(listed.code, 0, listed.stderr);
+  assert.match(listed.stdout, /^mine +stdio node +5 +ready/m);
+  assert.match(listed.stdout, /^gone .*failed: .*no-such-program/m);
+  const states = JSON.parse((await run(["list", "--json"])).stdout).map(({ name, state, tools }) => [name, state, tools]);
+  assert.deepEqual(states, [["mine", "ready", 5], ["gone", "failed", 0], ["dies", "failed", 0]]);
+  const tested = await run(["test", "mine"]);
+  assert.match(tested.stdout, /^mine: ready after [\d.]+ s, MCP with a handshake, 5 tools\n {2}mcp_mine_die: die it\n/);
+  const dead = await run(["test", "dies"]);
+  assert.equal(dead.code, 1);
+  assert.match(dead.stdout, /^dies: failed after [^]*\n {2}\| SyntaxError: x/);
+  assert.equal((await run(["test", "none"])).code, 2);
 });
