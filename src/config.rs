@@ -9,12 +9,14 @@ use crate::bucket::Rate;
 use crate::io::Headers;
 use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::limits::Limits;
+use crate::policy::Settings;
 use crate::text;
 use crate::tools::TOOLS;
 use crate::url::Url;
 
 mod a2a;
 mod mcp_servers;
+mod policy;
 mod sections;
 
 pub use a2a::{A2a, Responder, Skill};
@@ -58,8 +60,23 @@ pub struct Config {
     pub a2a: A2a,
     /// the MCP servers behind it; `mcp_servers`
     pub mcp_servers: Vec<McpServer>,
+    /// the policy on calls to MCP servers; `approval`, `users`, `agents`, `mcp_taint_policy`, `taint_rules`, `taint_policy`
+    pub policy: Settings,
+    /// who the peers are that the host opens; the host knows; `caller`
+    pub caller: CallerConfig,
     /// the bounds
     pub limits: Limits,
+}
+
+/// Who a caller is: the host knows, never the call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallerConfig {
+    /// which agent calls; `agent`
+    pub agent: Option<String>,
+    /// on whose behalf; `sender`
+    pub sender: Option<String>,
+    /// from where; `channel`
+    pub channel: Option<String>,
 }
 
 /// What is kept of the sends to an agent; `history`.
@@ -125,6 +142,10 @@ pub struct Token {
     pub principal: String,
     /// whether it answers the tasks of other principals through the inbox
     pub may_answer: bool,
+    /// whether it decides calls of other principals that wait for a person
+    pub may_approve: bool,
+    /// who calls with it
+    pub caller: CallerConfig,
 }
 
 impl fmt::Debug for Token {
@@ -160,6 +181,8 @@ impl Default for Config {
             storage: false,
             a2a: A2a::default(),
             mcp_servers: Vec::new(),
+            policy: Settings::default(),
+            caller: CallerConfig::default(),
             limits: Limits::default(),
         }
     }
@@ -187,6 +210,7 @@ impl Config {
             ["rate_limit", "history", "directory", "external_agents", "server", "auth", "a2a"].map(|name| table.table(name));
         let network = table.table("network");
         let mcp_servers = table.table("mcp_servers");
+        let policy = policy::SECTIONS.map(|name| table.table(name));
         let limits = table.table("limits");
         table.finish();
         if let Some(raw) = health {
@@ -217,6 +241,7 @@ impl Config {
         a2a::read(a2a, &mut config, &mut faults);
         a2a::check(&config, &mut faults);
         mcp_servers::read(mcp_servers, &mut config, &mut faults);
+        policy::read(policy, &mut config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
             faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
@@ -248,6 +273,7 @@ impl Config {
         if !self.mcp_servers.is_empty() {
             out.json("mcp_servers", &mcp_servers::write(&self.mcp_servers));
         }
+        policy::write(self, &mut out);
         out.nested("health", health).nested("network", network).nested("limits", limits);
         out.finish()
     }
@@ -274,6 +300,8 @@ impl core::error::Error for ConfigError {}
 struct Table<'a, 'f> {
     members: Members<'a>,
     path: String,
+    /// The keys that were asked for.
+    known: Vec<&'static str>,
     faults: &'f mut Vec<String>,
 }
 
@@ -285,34 +313,34 @@ impl<'a, 'f> Table<'a, 'f> {
             faults.push(format!("{name} must be an object, not {}", json::kind(raw).name()));
             Members::default()
         });
-        Self { members, path, faults }
+        Self { members, path, known: Vec::new(), faults }
     }
 
     fn fault(&mut self, key: &str, expected: &str) {
         self.faults.push(format!("`{}{key}` must be {expected}", self.path));
     }
 
-    fn read<T>(&mut self, key: &str, expected: &str, into: &mut T, read: impl FnOnce(Raw<'a>) -> Option<T>) {
-        let Some(raw) = self.members.take(key) else { return };
+    fn read<T>(&mut self, key: &'static str, expected: &str, into: &mut T, read: impl FnOnce(Raw<'a>) -> Option<T>) {
+        let Some(raw) = self.table(key) else { return };
         match read(raw) {
             Some(value) => *into = value,
             None => self.fault(key, expected),
         }
     }
 
-    fn string(&mut self, key: &str, into: &mut String) {
+    fn string(&mut self, key: &'static str, into: &mut String) {
         self.read(key, "a string that is not empty", into, |raw| json::string(raw).filter(|text| !text.trim().is_empty()));
     }
 
-    fn boolean(&mut self, key: &str, into: &mut bool) {
+    fn boolean(&mut self, key: &'static str, into: &mut bool) {
         self.read(key, "true or false", into, json::boolean);
     }
 
-    fn strings(&mut self, key: &str, into: &mut Vec<String>) {
+    fn strings(&mut self, key: &'static str, into: &mut Vec<String>) {
         self.read(key, "a list of strings", into, json::strings);
     }
 
-    fn whole(&mut self, key: &str, least: u64, into: &mut u64) {
+    fn whole(&mut self, key: &'static str, least: u64, into: &mut u64) {
         let expected = format!("a whole number of at least {least}");
         self.read(key, &expected, into, |raw| {
             let number = (json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?;
@@ -320,7 +348,7 @@ impl<'a, 'f> Table<'a, 'f> {
         });
     }
 
-    fn milliseconds(&mut self, key: &str, into: &mut u64) {
+    fn milliseconds(&mut self, key: &'static str, into: &mut u64) {
         self.read(key, "a number of seconds over 0", into, |raw| {
             let number = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 3)).flatten()?;
             u64::try_from(number).ok().filter(|number| *number > 0)
@@ -328,22 +356,47 @@ impl<'a, 'f> Table<'a, 'f> {
     }
 
     /// A string that has to pass a check.
-    fn optional_string(&mut self, key: &str, expected: &str, into: &mut String, check: impl FnOnce(&str) -> bool) {
+    fn optional_string(&mut self, key: &'static str, expected: &str, into: &mut String, check: impl FnOnce(&str) -> bool) {
         self.read(key, expected, into, |raw| json::string(raw).filter(|text| check(text)));
     }
 
     /// A value that may be absent altogether.
-    fn optional<T>(&mut self, key: &str, expected: &str, into: &mut Option<T>, read: impl FnOnce(Raw<'a>) -> Option<T>) {
+    fn optional<T>(&mut self, key: &'static str, expected: &str, into: &mut Option<T>, read: impl FnOnce(Raw<'a>) -> Option<T>) {
         self.read(key, expected, into, |raw| read(raw).map(Some));
     }
 
-    fn table(&mut self, key: &str) -> Option<Raw<'a>> {
+    fn table(&mut self, key: &'static str) -> Option<Raw<'a>> {
+        self.known.push(key);
         self.members.take(key)
+    }
+
+    /// A list of texts that each stand for something; each that stands for nothing is a fault.
+    fn list<T>(&mut self, key: &'static str, expected: &str, into: &mut Vec<T>, read: impl Fn(&str) -> Option<T>) {
+        let Some(raw) = self.table(key) else { return };
+        let Some(texts) = json::strings(raw) else {
+            self.fault(key, &format!("a list, each of it {expected}"));
+            return;
+        };
+        for (index, text) in texts.iter().enumerate() {
+            match read(text) {
+                Some(item) => into.push(item),
+                None => self.fault(&format!("{key}[{index}]"), &format!("{expected}, not {}", Json::string(text).as_str())),
+            }
+        }
+    }
+
+    /// A key that has to be there, and is not.
+    fn needs(&mut self, key: &'static str, missing: bool) {
+        let named = format!("`{}{key}`", self.path);
+        if missing && !self.faults.iter().any(|fault| fault.starts_with(&named)) {
+            self.faults.push(format!("{named} is missing"));
+        }
     }
 
     fn finish(self) {
         for (name, _) in self.members.iter() {
-            self.faults.push(format!("`{}{name}` is not a known key", self.path));
+            let near = text::nearest(name, &self.known).map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+            self.faults.push(format!("`{}{name}` is not a known key{near}", self.path));
         }
     }
 }

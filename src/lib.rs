@@ -99,6 +99,7 @@ pub mod limits;
 pub mod link;
 pub mod list;
 pub mod mcp;
+pub mod policy;
 pub mod redact;
 pub mod redirect;
 pub mod registry;

@@ -2,6 +2,7 @@
 //! that and are larger than all they are for here.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Where a text holds some words first, ASCII letters in either case.
 #[must_use]
@@ -52,6 +53,41 @@ pub fn joined<T: AsRef<str>>(list: &[T], between: &str) -> String {
     out
 }
 
+/// Of some words the one that a mistyped word is nearest to, if it is near: a third of its letters may be wrong.
+#[must_use]
+pub fn nearest<'w>(word: &str, known: &[&'w str]) -> Option<&'w str> {
+    let mut best = (word.len() / 3 + 1, None);
+    for other in known {
+        let distance = distance(word.as_bytes(), other.as_bytes());
+        if distance < best.0 || distance == best.0 && best.1.is_none() {
+            best = (distance, Some(*other));
+        }
+    }
+    best.1
+}
+
+/// How many letters have to be changed, added or left out to make one text of the other.
+fn distance(from: &[u8], to: &[u8]) -> usize {
+    let mut row: Vec<usize> = Vec::new();
+    for at in 0..=to.len() {
+        row.push(at);
+    }
+    for (number, letter) in from.iter().enumerate() {
+        let mut left = number + 1;
+        let mut corner = number;
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (other, above) in to.iter().zip(row.iter_mut().skip(1)) {
+            let changed = corner + usize::from(letter != other);
+            corner = *above;
+            left = changed.min(left + 1).min(corner + 1);
+            *above = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +120,18 @@ mod tests {
             assert_eq!(find(text, "not"), at, "{text}");
             assert_eq!(holds(text, "Not"), at.is_some());
         }
+    }
+
+    #[test]
+    fn a_mistyped_word_is_known_by_its_letters() {
+        for (from, to, steps) in [("", "", 0), ("", "abc", 3), ("kitten", "sitting", 3), ("flaw", "lawn", 2), ("ab", "ba", 2)] {
+            assert_eq!((distance(from.as_bytes(), to.as_bytes()), distance(to.as_bytes(), from.as_bytes())), (steps, steps));
+        }
+        let known = ["require_approval", "timeout_secs", "timeout_fallback"];
+        assert_eq!(nearest("require_aproval", &known), Some("require_approval"));
+        assert_eq!(nearest("timeout_seconds", &known), Some("timeout_secs"));
+        assert_eq!(nearest("users", &known), None);
+        assert_eq!(nearest("", &known), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Config, ExternalAgent, Table, Token, seconds};
+use super::{CallerConfig, Config, ExternalAgent, Table, Token, policy, seconds};
 use crate::bucket::Rate;
 use crate::json::{self, Array, Json, Kind, Object, Raw};
 use crate::list::gather_all;
@@ -110,16 +110,19 @@ pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut 
     for (index, raw) in list.unwrap_or_default().into_iter().enumerate() {
         let mut table = Table::new(raw, format!("auth.tokens[{index}]."), faults);
         let (mut token, mut principal, mut may_answer) = (String::new(), String::new(), false);
+        let (mut may_approve, mut caller) = (false, CallerConfig::default());
         table.optional_string("token", "a text of at least 8 characters without blanks", &mut token, |token| {
             token.len() >= 8 && token.bytes().all(|byte| byte.is_ascii_graphic())
         });
         table.optional_string("principal", "1 to 64 of a-z, 0-9 and -", &mut principal, |name| check_alias(name).is_ok());
         table.boolean("may_answer", &mut may_answer);
+        table.boolean("may_approve", &mut may_approve);
+        policy::read_caller(&mut table, &mut caller);
         table.finish();
         if token.is_empty() || principal.is_empty() {
             faults.push(format!("`auth.tokens[{index}]` needs a `token` and a `principal`"));
         }
-        config.server.tokens.push(Token { token, principal, may_answer });
+        config.server.tokens.push(Token { token, principal, may_answer, may_approve, caller });
     }
 }
 
@@ -164,6 +167,10 @@ pub(super) fn write(config: &Config, out: &mut Object) {
             if known.may_answer {
                 token.boolean("may_answer", true);
             }
+            if known.may_approve {
+                token.boolean("may_approve", true);
+            }
+            policy::write_caller(&mut token, &known.caller);
             tokens.nested(token);
         }
         auth.nested("tokens", tokens);

@@ -140,6 +140,11 @@ mod tests {
         list.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect()
     }
 
+    fn token() -> Token {
+        let caller = crate::config::CallerConfig::default();
+        Token { token: "alpha-token".into(), principal: "a".into(), may_answer: false, may_approve: false, caller }
+    }
+
     fn status(server: &Server, list: &[(&str, &str)]) -> u16 {
         admit(server, &headers(list)).map_or_else(|refusal| refusal.status, |_| 200)
     }
@@ -185,7 +190,7 @@ mod tests {
         assert_eq!(status(&server, &[("Host", "gw.test")]), 200);
         assert_eq!(status(&server, &rebound), 403);
         assert_eq!(status(&server, &[("Origin", "null")]), 403);
-        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into(), may_answer: false }];
+        server.tokens = vec![token()];
         assert_eq!(status(&server, &rebound), 200);
     }
 
@@ -193,7 +198,7 @@ mod tests {
     fn tokens_name_principals() {
         let mut server = Server::default();
         assert_eq!(principal(&server, &Headers::new()).unwrap(), "local");
-        server.tokens = vec![Token { token: "alpha-token".into(), principal: "a".into(), may_answer: false }];
+        server.tokens = vec![token()];
         assert_eq!(principal(&server, &headers(&[("authorization", "bearer alpha-token")])).unwrap(), "a");
         for shown in ["Bearer alpha-toke", "Bearer alpha-token2", "Basic alpha-token", ""] {
             assert_eq!(principal(&server, &headers(&[("authorization", shown)])).unwrap_err().status, 401, "{shown}");

@@ -1,0 +1,344 @@
+//! Calls that wait for a person: asked, decided once, used once, kept for those who look later.
+//!
+//! An approval holds for one call: its tool, its arguments and the policy under which it was asked. Whatever differs by the
+//! time the call goes out makes it void.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::evaluation::Risk;
+use super::settings::{Approval, Fallback};
+use crate::ids::Random;
+use crate::json::{Array, Json, Object};
+use crate::table::Table;
+use crate::time::WallTime;
+
+/// How many requests of one session may wait.
+pub const PER_SESSION: usize = 5;
+/// How many requests may wait in all.
+pub const IN_ALL: usize = 1024;
+/// How many decided requests are remembered.
+const REMEMBERED: usize = 1024;
+/// How often a request is asked again.
+const ESCALATIONS: u64 = 3;
+/// How many tools are remembered as approved, over all sessions.
+const CACHED: u64 = 4096;
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// it waits
+    Pending,
+    /// a person said yes, and the call has not gone out yet
+    Approved,
+    /// the call went out
+    Executed,
+    /// a person said no
+    Rejected,
+    /// nobody decided in time, and the call failed
+    Expired,
+    /// nobody decided in time, and the call was left out
+    Skipped,
+    /// its call was cancelled, or its caller left
+    Withdrawn,
+    /// it was approved, but the call was another one by then
+    Void,
+}
+
+impl State {
+    /// Every state with its name.
+    pub const NAMES: [(Self, &'static str); 8] = [
+        (Self::Pending, "pending"),
+        (Self::Approved, "approved"),
+        (Self::Executed, "executed"),
+        (Self::Rejected, "rejected"),
+        (Self::Expired, "expired"),
+        (Self::Skipped, "skipped"),
+        (Self::Withdrawn, "withdrawn"),
+        (Self::Void, "void"),
+    ];
+
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
+    }
+
+    /// The state of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(state, _)| *state)
+    }
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// the name that is offered
+    pub tool: String,
+    /// the server
+    pub server: String,
+    /// the tool's own name
+    pub raw_tool: String,
+    /// which agent calls
+    pub agent: Option<String>,
+    /// in which session; the scope
+    pub session: String,
+    /// on whose behalf
+    pub sender: Option<String>,
+    /// from where
+    pub channel: Option<String>,
+    /// who may not decide: whoever asks
+    pub asker: String,
+    /// how much harm it may do
+    pub risk: Risk,
+    /// the call in words, without secrets
+    pub summary: String,
+    /// the digest of the call
+    pub digest: String,
+    /// the policy under which it is asked
+    pub policy: String,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// its name, an UUID
+    pub id: String,
+    /// what is asked
+    pub proposal: Proposal,
+    /// when it was asked first
+    pub requested_at: WallTime,
+    /// when it is too late
+    pub expires_at: WallTime,
+    /// how often it was asked again
+    pub escalations: u64,
+    /// how far it has come
+    pub state: State,
+    /// who decided
+    pub decided_by: Option<String>,
+    /// why, in the words of whoever decided
+    pub reason: Option<String>,
+}
+
+impl Request {
+    /// The JSON form that is told to those who decide.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut out = Object::new();
+        self.write(&mut out);
+        out.string("summary", &self.proposal.summary);
+        out.optional_string("decided_by", self.decided_by.as_deref()).optional_string("reason", self.reason.as_deref());
+        out.finish()
+    }
+
+    /// What a notice about it says: all but the words of people.
+    pub fn write(&self, out: &mut Object) {
+        let it = &self.proposal;
+        out.string("id", &self.id).string("state", self.state.name()).string("tool", &it.tool).string("server", &it.server);
+        out.string("raw_tool", &it.raw_tool).optional_string("agent", it.agent.as_deref()).string("session", &it.session);
+        out.optional_string("sender", it.sender.as_deref()).optional_string("channel", it.channel.as_deref());
+        out.string("risk", it.risk.name()).string("arguments_digest", &it.digest);
+        out.string("requested_at", &self.requested_at.to_rfc3339()).string("expires_at", &self.expires_at.to_rfc3339());
+        out.integer("escalations", self.escalations);
+    }
+}
+
+/// Why a decision was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// there is no such request
+    NotFound,
+    /// it was decided already, or it is too late
+    Conflict,
+    /// whoever asks does not decide
+    Asker,
+}
+
+/// What a person said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// yes
+    pub approved: bool,
+    /// who
+    pub by: String,
+    /// why
+    pub reason: Option<String>,
+}
+
+/// What became of a request whose time was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// it has still time, or it was decided
+    None,
+    /// it is asked again
+    Escalated,
+    /// its call fails
+    Denied,
+    /// its call is left out
+    Skipped,
+}
+
+/// All requests, and what was approved in each session.
+#[derive(Clone, Debug, Default)]
+pub struct Approvals {
+    requests: Table<String, Request>,
+    /// The ids in the order in which they were asked.
+    order: Vec<String>,
+    cache: Table<(String, String), ()>,
+}
+
+impl Approvals {
+    /// Asks; gives the id of the request.
+    ///
+    /// # Errors
+    /// As many wait already as may.
+    pub fn propose(&mut self, proposal: Proposal, rules: &Approval, random: &mut Random, now: WallTime) -> Result<String, Full> {
+        let mut waiting = 0;
+        let mut of_session = 0;
+        for request in self.requests.values().filter(|request| request.state == State::Pending) {
+            waiting += 1;
+            of_session += usize::from(request.proposal.session == proposal.session);
+        }
+        if waiting >= IN_ALL || of_session >= PER_SESSION {
+            return Err(Full);
+        }
+        let expires_at = WallTime(now.0.saturating_add_unsigned(rules.timeout_ms));
+        let request = Request {
+            id: random.uuid(),
+            proposal,
+            requested_at: now,
+            expires_at,
+            escalations: 0,
+            state: State::Pending,
+            decided_by: None,
+            reason: None,
+        };
+        let id = request.id.clone();
+        self.restore(request);
+        Ok(id)
+    }
+
+    /// Takes back a request that was kept.
+    pub fn restore(&mut self, request: Request) {
+        self.order.retain(|known| *known != request.id);
+        self.order.push(request.id.clone());
+        self.requests.insert(request.id.clone(), request);
+        self.forget_oldest();
+    }
+
+    /// Forgets the oldest that are done with where there are too many.
+    fn forget_oldest(&mut self) {
+        let is_done = |request: &Request| !matches!(request.state, State::Pending | State::Approved);
+        while self.requests.values().filter(|request| is_done(request)).count() > REMEMBERED {
+            let oldest = self.order.iter().position(|id| self.requests.get(id).is_none_or(is_done));
+            let Some(oldest) = oldest else { return };
+            let id = self.order.remove(oldest);
+            self.requests.remove(&id);
+        }
+    }
+
+    /// A request.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Request> {
+        self.requests.get(id)
+    }
+
+    /// All requests in the order in which they were asked.
+    pub fn iter(&self) -> impl Iterator<Item = &Request> {
+        self.order.iter().filter_map(|id| self.requests.get(id))
+    }
+
+    /// The requests in one state, or all, as a list in JSON: `{items: […]}`.
+    #[must_use]
+    pub fn to_json(&self, state: Option<State>) -> Json {
+        let (mut out, mut items) = (Object::new(), Array::new());
+        for request in self.iter().filter(|request| state.is_none_or(|state| request.state == state)) {
+            items.json(&request.to_json());
+        }
+        out.nested("items", items);
+        out.finish()
+    }
+
+    /// Takes a decision. An approval is remembered for the session and lets the call out once.
+    ///
+    /// # Errors
+    /// There is no such request, it was decided or its time is up, or the decision is of whoever asks.
+    pub fn decide(&mut self, id: &str, decision: Decision, now: WallTime) -> Result<&Request, Refusal> {
+        let Some(request) = self.requests.get_mut(id) else { return Err(Refusal::NotFound) };
+        if request.proposal.asker == decision.by {
+            return Err(Refusal::Asker);
+        }
+        if request.state != State::Pending || now >= request.expires_at {
+            return Err(Refusal::Conflict);
+        }
+        request.state = if decision.approved { State::Approved } else { State::Rejected };
+        (request.decided_by, request.reason) = (Some(decision.by), decision.reason);
+        Ok(request)
+    }
+
+    /// Uses an approval up: `true` where the call is the one that was approved, under the same policy, and did not go out
+    /// before.
+    pub fn take(&mut self, id: &str, digest: &str, policy: &str) -> bool {
+        let Some(request) = self.requests.get_mut(id).filter(|request| request.state == State::Approved) else { return false };
+        let same = request.proposal.digest == digest && request.proposal.policy == policy;
+        request.state = if same { State::Executed } else { State::Void };
+        if same {
+            let (session, tool) = (request.proposal.session.clone(), request.proposal.tool.clone());
+            self.remember(session, tool);
+        }
+        same
+    }
+
+    /// Ends a request whose time is up, or gives it more.
+    pub fn expire(&mut self, id: &str, rules: &Approval, now: WallTime) -> Expiry {
+        let Some(request) = self.requests.get_mut(id) else { return Expiry::Denied };
+        if request.state != State::Pending || now < request.expires_at {
+            return Expiry::None;
+        }
+        let (state, expiry) = match rules.fallback {
+            Fallback::Escalate { extra_ms } if request.escalations < ESCALATIONS => {
+                request.escalations += 1;
+                request.expires_at = WallTime(now.0.saturating_add_unsigned(rules.timeout_ms.saturating_add(extra_ms)));
+                (State::Pending, Expiry::Escalated)
+            }
+            Fallback::Skip => (State::Skipped, Expiry::Skipped),
+            Fallback::Deny | Fallback::Escalate { .. } => (State::Expired, Expiry::Denied),
+        };
+        request.state = state;
+        expiry
+    }
+
+    /// Takes a request back whose call does not wait any more.
+    pub fn withdraw(&mut self, id: &str) {
+        if let Some(request) =
+            self.requests.get_mut(id).filter(|request| matches!(request.state, State::Pending | State::Approved))
+        {
+            request.state = State::Withdrawn;
+        }
+    }
+
+    /// Whether a tool was approved in a session before. A session without a name is nobody's.
+    #[must_use]
+    pub fn remembers(&self, session: &str, tool: &str) -> bool {
+        !session.is_empty() && self.cache.iter().any(|((known, name), ())| known == session && name == tool)
+    }
+
+    fn remember(&mut self, session: String, tool: String) {
+        if !session.is_empty() && self.cache.len() < CACHED {
+            self.cache.insert((session, tool), ());
+        }
+    }
+
+    /// Forgets what was approved in a session that ended.
+    pub fn forget_session(&mut self, session: &str) {
+        self.cache.retain(|(known, _)| known != session);
+    }
+}
+
+/// As many requests wait as may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+#[cfg(test)]
+mod tests;

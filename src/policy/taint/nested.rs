@@ -1,0 +1,157 @@
+//! What an encoding hides: base64, hex, percent and character references, taken off and looked at again.
+
+use alloc::vec::Vec;
+
+use super::super::rule::{Rule, Rules};
+use super::scan::{byte, scan};
+
+/// How many encodings are taken off.
+pub(super) const LAYERS: u32 = 2;
+/// How many bytes of what is decoded are looked at for each text.
+pub(super) const BYTES: usize = 64 << 10;
+/// The shortest token with a known prefix takes as many characters in base64.
+pub(super) const SHORTEST: usize = 24;
+/// Fewer bytes hold no token.
+const FEWEST: usize = 16;
+
+/// Whether a token with a known prefix is found in what the long tokens or the whole text decode to.
+pub(super) fn holds(text: &[u8], long: &[(usize, usize)], escaped: bool, layer: u32, budget: &mut usize) -> bool {
+    let mut buffer = Vec::new();
+    if escaped {
+        unescape(text, &mut buffer, *budget);
+        // Where nothing was undone it would be the same once more.
+        if buffer.len() < text.len() && look(&mut buffer, layer, budget) {
+            return true;
+        }
+        buffer.clear();
+    }
+    for (start, end) in long {
+        let token = text.get(*start..*end).unwrap_or_default();
+        if of_hex(token, &mut buffer, layer, budget) || of_base64(token, &mut buffer, layer, budget) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Looks at what was decoded, and empties it.
+fn look(buffer: &mut Vec<u8>, layer: u32, budget: &mut usize) -> bool {
+    if buffer.len() < FEWEST || *budget == 0 {
+        buffer.clear();
+        return false;
+    }
+    *budget = budget.saturating_sub(buffer.len());
+    let found = !scan(buffer, Rules::only(Rule::WellKnownPrefix), layer + 1, budget).is_empty();
+    buffer.clear();
+    found
+}
+
+fn of_hex(token: &[u8], buffer: &mut Vec<u8>, layer: u32, budget: &mut usize) -> bool {
+    let digits = token.strip_prefix(b"0x").unwrap_or(token);
+    if digits.len() < 2 * FEWEST || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return false;
+    }
+    for pair in digits.chunks_exact(2).take(*budget) {
+        buffer.push(pair.iter().fold(0, |value, digit| value << 4 | hex(*digit).unwrap_or(0)));
+    }
+    look(buffer, layer, budget)
+}
+
+/// Groups of four digits that hold the fewest bytes which are looked at.
+const GROUPS: u8 = 5;
+
+/// Which places of a digit may begin a group of four. The texts looked for are ASCII, so the first digit of each of their
+/// groups stands for a number below 32.
+fn places(token: &[u8]) -> [bool; 4] {
+    let (mut runs, mut found, mut place) = ([0_u8; 4], [false; 4], 0);
+    for digit in token {
+        let low = matches!(digit, b'A'..=b'Z' | b'a'..=b'f');
+        if let (Some(run), Some(found)) = (runs.get_mut(place), found.get_mut(place)) {
+            *run = if low { run.saturating_add(1) } else { 0 };
+            *found |= *run >= GROUPS;
+        }
+        place = (place + 1) & 3;
+    }
+    found
+}
+
+/// Base64 of either alphabet. Something may stand right before what was encoded, so every place of a digit in its group of
+/// four is tried. The texts looked for are ASCII: other bytes end a piece.
+fn of_base64(token: &[u8], buffer: &mut Vec<u8>, layer: u32, budget: &mut usize) -> bool {
+    for (skipped, _) in places(token).iter().enumerate().filter(|(_, may)| **may) {
+        let (mut bits, mut count) = (0_u32, 0_u32);
+        for digit in token.iter().skip(skipped) {
+            bits = bits << 6 | u32::from(base64(*digit));
+            count += 6;
+            if count < 8 {
+                continue;
+            }
+            count -= 8;
+            let byte = (bits >> count & 0xff) as u8;
+            if byte.is_ascii() {
+                buffer.push(byte);
+            } else if buffer.len() < FEWEST {
+                buffer.clear();
+            } else if look(buffer, layer, budget) {
+                return true;
+            }
+            if buffer.len() >= *budget {
+                break;
+            }
+        }
+        if look(buffer, layer, budget) {
+            return true;
+        }
+    }
+    false
+}
+
+fn base64(digit: u8) -> u8 {
+    match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' | b'-' => 62,
+        _ => 63,
+    }
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// Percent-encoding (RFC 3986 §2.1), numeric character references (WHATWG HTML §13.5), and the escapes of JSON strings.
+fn unescape(text: &[u8], out: &mut Vec<u8>, most: usize) {
+    let mut at = 0;
+    while let Some(found) = text.get(at).filter(|_| out.len() < most) {
+        let (code, length) = match (found, byte(text, at + 1)) {
+            (b'%', _) => number(text, at + 1, 16, 2, 2),
+            (b'&', b'#') => reference(text, at),
+            (b'\\', b'u') => number(text, at + 2, 16, 4, 4),
+            (b'\\', b'x') => number(text, at + 2, 16, 2, 2),
+            _ => None,
+        }
+        .unwrap_or((u32::from(*found), at + 1));
+        // What is no ASCII is no part of a token.
+        out.push(u8::try_from(code).unwrap_or(b' '));
+        at = length;
+    }
+}
+
+/// The number that the digits stand for, and where they end.
+fn number(text: &[u8], start: usize, radix: u32, least: usize, most: usize) -> Option<(u32, usize)> {
+    let (mut value, mut at) = (0_u32, start);
+    while at < start + most {
+        let Some(digit) = text.get(at).and_then(|byte| char::from(*byte).to_digit(radix)) else { break };
+        (value, at) = (value * radix + digit, at + 1);
+    }
+    (at >= start + least).then_some((value, at))
+}
+
+fn reference(text: &[u8], at: usize) -> Option<(u32, usize)> {
+    let (code, end) = match byte(text, at + 2) {
+        b'x' | b'X' => number(text, at + 3, 16, 1, 6),
+        _ => number(text, at + 2, 10, 1, 7),
+    }?;
+    Some((code, end + usize::from(byte(text, end) == b';')))
+}
