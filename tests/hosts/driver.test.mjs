@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Driver } from "../../pkg/lib/driver.mjs";
+import { settled } from "./driven.mjs";
 import { FakeCore } from "./fake-core.mjs";
 
 /** A network that does nothing by itself: `requests` holds what was asked, with the report to it. */
@@ -249,6 +250,59 @@ test("last requests that do not end are given up", async () => {
   driver.open(1, "a", () => {});
   await driver.stop(5);
   assert.ok(requests[0].aborted && core.freed);
+});
+
+test("while something is being saved responses wait, timers are set, and a stop waits too", async () => {
+  const saves = [];
+  const timers = [];
+  const core = new FakeCore((input) => {
+    core.deadline = 10 ** 9 + core.inputs.length;
+    if (input.type === "request") core.say({ type: "save", key: "a", pieces: ["1"] }, { type: "save", key: "b", pieces: [] }, head, { type: "response_end", request: 1 });
+    if (input.type === "closed") core.say({ type: "save", key: "c", pieces: [] }, fetchOutput(1));
+  });
+  const head = { type: "response_head", request: 1, status: 200, headers: [] };
+  const { fetch, requests } = network();
+  const onSave = (key) => new Promise((resolve) => saves.push({ key, resolve }));
+  const driver = new Driver(core, { fetch, onSave, setTimer: (_, ms) => (timers.push(ms), () => {}) });
+  const heard = [];
+  const response = { head: (status) => heard.push(status), body() {}, end: () => heard.push("end"), flush: () => heard.push("flush") };
+  driver.open(1, "a", () => {});
+  driver.request("GET", "/", [], response);
+  assert.deepEqual([saves.map(({ key }) => key), heard], [["a"], []]);
+  const before = timers.length;
+  driver.message(1, "x");
+  assert.equal(timers.length, before + 1);
+  saves[0].resolve();
+  await settled();
+  assert.deepEqual([saves.map(({ key }) => key), heard], [["a", "b"], []]);
+  saves[1].resolve();
+  await settled();
+  assert.deepEqual(heard, [200, "end", "flush"]);
+  const stopped = driver.stop(60_000);
+  await settled();
+  assert.equal(core.freed, false);
+  saves[2].resolve();
+  await settled();
+  assert.equal(requests.length, 1, "what was to be sent at the end is sent");
+  requests[0].report.end();
+  await stopped;
+  assert.ok(core.freed);
+});
+
+test("what cannot be saved stops what came after it, and is said once", () => {
+  const [deaths, ended] = [[], []];
+  const core = new FakeCore((input) => {
+    if (input.type === "message") core.say({ type: "save", key: "a", pieces: ["1"] }, { type: "message", peer: 1, text: "after" });
+  });
+  const onSave = () => {
+    throw new Error("the disk is full");
+  };
+  const driver = new Driver(core, { fetch: () => {}, onSave, onDeath: (message) => deaths.push(message) });
+  driver.open(1, "a", () => assert.fail("it was told what was not kept"), () => ended.push(1));
+  driver.message(1, "x");
+  driver.message(1, "x");
+  assert.deepEqual([deaths, ended], [["the state could not be kept: the disk is full"], [1]]);
+  assert.ok(driver.stopped && driver.unsaved && core.freed);
 });
 
 test("trace lines are handed on as they come, and only if asked for", () => {

@@ -11,8 +11,13 @@ const config: ConfigObject = { name: "n", limits: { reply_bytes: 1, redirects: 3
 /** A worker: an object for each caller, and the way to it. */
 export class Caller extends GatewayObject {
   static override configure = (env: { TOKENS: string }): ConfigObject => ({ auth: { tokens: JSON.parse(env.TOKENS) } });
+  static override async *onWork({ text }: Work, env: { NAME: string }) {
+    yield { artifact: text };
+    return env.NAME;
+  }
 }
-export const worker = { fetch: door({ objects: ({ CALLERS }) => CALLERS, configure: Caller.configure }) };
+const objects = ({ CALLERS }: { CALLERS: unknown }) => CALLERS;
+export const worker = { fetch: door({ objects, configure: Caller.configure, publicAgent: () => "agent" }) };
 
 async function start(): Promise<void> {
   await init();
