@@ -28,6 +28,7 @@ pub mod directory;
 pub mod discovery;
 pub mod dispatch;
 pub mod fault;
+pub mod finding;
 pub mod life;
 pub mod linked;
 pub mod ping;
@@ -253,6 +254,16 @@ impl Work {
             Self::Asking(work) if ASKS => work.due(run),
             Self::Asking(_) => None,
             Self::Linked(work) => work.due(run),
+        }
+    }
+
+    /// A look-up of the card of its agent has ended, for which it may have waited.
+    pub fn looked_up(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        match self {
+            Self::Send(work) => work.looked_up(run),
+            Self::Task(work) => work.looked_up(run),
+            Self::Broadcast(work) => work.looked_up(run),
+            Self::Connect(_) | Self::Card(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) | Self::Asking(_) => None,
         }
     }
 

@@ -102,6 +102,7 @@ impl Gateway {
         match handled {
             Ok(()) => {
                 self.do_what_is_due();
+                self.wake_the_waiting();
                 self.sweep_served();
                 self.drive_links();
                 self.take_relayed();

@@ -42,6 +42,8 @@ pub struct Ground {
     pub catalog: Catalog,
     /// what calls want of those servers
     pub link_jobs: VecDeque<Job>,
+    /// look-ups of cards that ended, by scope and alias
+    pub looked_up: VecDeque<(String, String)>,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -67,6 +69,7 @@ impl Ground {
             untraced: Vec::new(),
             catalog: Catalog::default(),
             link_jobs: VecDeque::new(),
+            looked_up: VecDeque::new(),
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,

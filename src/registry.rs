@@ -92,6 +92,10 @@ pub struct Agent {
     pub bucket: Bucket,
     /// its card
     pub profile: Option<Profile>,
+    /// how many look-ups of its card run
+    pub looking: u64,
+    /// until when a look-up that found no card stands
+    pub cardless_until: Option<Instant>,
     /// its health
     pub health: Health,
     /// the conversation with it
@@ -146,6 +150,8 @@ impl Registry {
             ping_endpoint: registration.ping_endpoint,
             bucket: Bucket::new(registration.rate, now),
             profile: None,
+            looking: 0,
+            cardless_until: None,
             health: Health::default(),
             conversation: if same_url { conversation } else { Conversation::default() },
             history,

@@ -16,8 +16,8 @@ use crate::table::Table;
 use crate::time::Instant;
 use crate::url::Url;
 
-/// How long the card of an agent called by URL is kept.
-const CARD_MS: u64 = 600_000;
+/// How long the card of an agent called by URL is kept, and how long it counts that an agent has none.
+pub const CARD_MS: u64 = 600_000;
 
 /// Agents, conversations and secrets of one user.
 #[derive(Debug, Default)]

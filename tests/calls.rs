@@ -386,6 +386,7 @@ fn a_snapshot_while_a_configured_agent_is_being_connected_is_restored() {
     let gateway = Gateway::restore(genesis, Config::from_json(config).unwrap(), &pieces).unwrap();
     let mut world = World { gateway, now_ms: 0, asked: Vec::new(), said: Vec::new() };
     world.send();
+    assert_eq!(world.reply(200, PLAIN_CARD).url, "https://a.test/.well-known/agent-card.json");
     assert_eq!(method(&world.request().1), "SendMessage");
 }
 

@@ -85,6 +85,11 @@ impl Broadcast {
         self.act(run, |send, run| send.due(run))
     }
 
+    /// A look-up of the card of one of its agents has ended.
+    pub fn looked_up(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        self.act(run, |send, run| send.looked_up(run))
+    }
+
     /// When something is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {

@@ -55,17 +55,6 @@ impl ReadCard {
             }
         };
         self.target.heard(run, true);
-        match &self.target.alias {
-            Some((alias, registration)) => {
-                if let Some(agent) = run.scope.registry.same(alias, *registration) {
-                    agent.profile = Some(found.profile.clone());
-                }
-            }
-            None => {
-                let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
-                run.scope.cards.put(&self.target.url, now, Some(found.profile.clone()), limit);
-            }
-        }
         let summary = found.profile.summary.members().unwrap_or_default();
         let name = summary.string("name").unwrap_or_default();
         let text = match summary.string("description") {
@@ -107,7 +96,7 @@ impl ReadCard {
         }
         let message = format!("the card of {} did not come in time: {}", self.target.label, self.discovery.so_far());
         let answered = self.discovery.answered(run);
-        self.stop(run);
+        self.discovery.give_up(run);
         self.target.heard(run, answered);
         Some(Err(ToolError::new(Code::Timeout, message)))
     }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::discovery::{Discovery, Search};
+use super::discovery::{CARD_MS, Discovery, Search};
 use super::target::Target;
 use super::{Ended, Run};
 use crate::exchange::Report;
@@ -16,9 +16,6 @@ use crate::mcp::tool::Started;
 use crate::registry::Profile;
 use crate::text;
 use crate::time::Instant;
-
-/// How long a connecting agent's card is awaited.
-const CARD_MS: u64 = 10_000;
 
 /// A connect_agent whose card is on its way.
 #[derive(Debug)]
@@ -59,10 +56,7 @@ impl Connect {
         match search {
             Search::Going => None,
             Search::Found(found) => match run.scope.registry.same(&self.alias, self.registration) {
-                Some(agent) => {
-                    agent.profile = Some(found.profile.clone());
-                    Some(self.result(Some(&found.profile), None))
-                }
+                Some(_) => Some(self.result(Some(&found.profile), None)),
                 None => Some(self.result(None, Some("the alias was registered anew before this card arrived"))),
             },
             Search::NotFound(why) => Some(self.result(None, Some(&why))),
@@ -81,7 +75,7 @@ impl Connect {
             return None;
         }
         let why = self.discovery.so_far();
-        self.stop(run);
+        self.discovery.give_up(run);
         Some(Ok(self.result(None, Some(&why))))
     }
 

@@ -11,13 +11,21 @@ use crate::exchange::{Failure, Plan, Report, Want};
 use crate::io::{ExchangeId, Method};
 use crate::mcp::outcome::Code;
 use crate::registry::Profile;
+use crate::scope;
 use crate::text;
 use crate::url::Url;
+
+/// How long a card is awaited by those who can go on without it.
+pub const CARD_MS: u64 = 10_000;
+/// How long it stands that an agent could not be asked for its card: whoever comes later asks again.
+const UNASKED_MS: u64 = 5000;
 
 /// A search for a card.
 #[derive(Debug)]
 pub struct Discovery {
     target: Target,
+    /// it counts among the look-ups of its alias
+    counts: bool,
     left: Vec<Url>,
     asked: Option<(ExchangeId, Url)>,
     tried: Vec<String>,
@@ -69,30 +77,55 @@ pub enum Search {
     NotFound(String),
 }
 
-impl Search {
-    /// What an ended search found, which later calls know too; outside `None` where it goes on.
-    pub fn ended(self, run: &mut Run<'_>, discovery: &mut Option<Discovery>) -> Option<Option<Profile>> {
-        let profile = match self {
-            Self::Going => return None,
-            Self::Found(found) => Some(found.profile),
-            Self::NotFound(_) => None,
-        };
-        if let Some(discovery) = discovery.take() {
-            discovery.keep(run, profile.as_ref());
-        }
-        Some(profile)
-    }
-}
-
 impl Discovery {
-    /// Starts a search.
+    /// Starts a search. What it finds is known to later calls and to those that wait.
     pub fn start(run: &mut Run<'_>, target: Target) -> (Self, Search) {
         let mut left = a2a::card_candidates(&target.url);
         left.reverse();
-        let mut discovery =
-            Self { target, left, asked: None, tried: Vec::new(), verdict: Verdict::of(Code::ProtocolError), answered: false };
+        let agent = target.alias.as_ref().and_then(|(alias, registration)| run.scope.registry.same(alias, *registration));
+        let counts = agent.map(|agent| agent.looking += 1).is_some();
+        let (tried, verdict) = (Vec::new(), Verdict::of(Code::ProtocolError));
+        let mut discovery = Self { target, counts, left, asked: None, tried, verdict, answered: false };
         let search = discovery.next(run);
+        discovery.conclude(run, &search);
         (discovery, search)
+    }
+
+    /// Keeps what came of the search, where it is over. An agent that could not be asked may have a card.
+    fn conclude(&mut self, run: &mut Run<'_>, search: &Search) {
+        let profile = match search {
+            Search::Going => return,
+            Search::Found(found) => Some(&found.profile),
+            Search::NotFound(_) => None,
+        };
+        if self.target.alias.is_some() {
+            let has_none = self.verdict.is_absence() || matches!(self.verdict.status, Some(401 | 403));
+            self.leave(run, profile, Some(if has_none { scope::CARD_MS } else { UNASKED_MS }));
+            return;
+        }
+        let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
+        if profile.is_some() || self.answered && run.scope.cards.get(&self.target.url, now).is_none() {
+            run.scope.cards.put(&self.target.url, now, profile.cloned(), limit);
+        }
+    }
+
+    /// Takes the search out of the books of its alias, and wakes those that wait for it.
+    fn leave(&mut self, run: &mut Run<'_>, profile: Option<&Profile>, cardless_ms: Option<u64>) {
+        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| core::mem::take(&mut self.counts)) else {
+            return;
+        };
+        if let Some(agent) = run.scope.registry.same(alias, *registration) {
+            agent.looking = agent.looking.saturating_sub(1);
+            if let Some(profile) = profile {
+                agent.profile = Some(profile.clone());
+            }
+            if agent.profile.is_none()
+                && let Some(ms) = cardless_ms
+            {
+                agent.cardless_until = Some(run.ground.now.plus_ms(ms));
+            }
+        }
+        run.ground.looked_up.push_back((String::from(run.scope_name), alias.clone()));
     }
 
     fn next(&mut self, run: &mut Run<'_>) -> Search {
@@ -137,7 +170,13 @@ impl Discovery {
         }
         let (_, asked) = self.asked.take()?;
         let path = asked.path().to_string();
-        Some(match report {
+        let search = self.taken(run, &path, report);
+        self.conclude(run, &search);
+        Some(search)
+    }
+
+    fn taken(&mut self, run: &mut Run<'_>, path: &str, report: Report<'_>) -> Search {
+        match report {
             Report::Reply(reply) => {
                 self.answered = true;
                 if !(200..300).contains(&reply.status) {
@@ -145,7 +184,7 @@ impl Discovery {
                     let retry_after_ms = fault::silence_ms(run, &self.target, &reply);
                     self.judge(Verdict { code, status: Some(reply.status), retry_after_ms });
                     self.tried.push(format!("{path} answered {}", reply.status));
-                    return Some(self.next(run));
+                    return self.next(run);
                 }
                 match Card::read(&String::from_utf8_lossy(&reply.body), run.ground.config.limits.depth()) {
                     Ok(card) => Search::Found(alloc::boxed::Box::new(self.found(card, reply.url))),
@@ -169,7 +208,7 @@ impl Discovery {
                 self.next(run)
             }
             Report::Event(_) | Report::Closed(_) => self.next(run),
-        })
+        }
     }
 
     fn found(&self, card: Card, url: Url) -> Found {
@@ -204,24 +243,19 @@ impl Discovery {
         self.answered || self.asked.as_ref().is_some_and(|(exchange, _)| run.exchanges.answered(*exchange))
     }
 
-    /// Keeps what came of the search for an agent called by URL; an agent that could not be reached may have a card.
-    pub fn keep(&self, run: &mut Run<'_>, profile: Option<&Profile>) {
-        if let Some((alias, registration)) = &self.target.alias {
-            if let (Some(agent), Some(profile)) = (run.scope.registry.same(alias, *registration), profile) {
-                agent.profile = Some(profile.clone());
-            }
-        } else if profile.is_some() || self.answered {
-            let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
-            run.scope.cards.put(&self.target.url, now, profile.cloned(), limit);
-        }
-    }
-
-    /// Stops the search.
+    /// Stops the search: nobody wants it any more.
     pub fn stop(&mut self, run: &mut Run<'_>) {
         self.left.clear();
         if let Some((exchange, _)) = self.asked.take() {
             run.exchanges.abort(run.ground, exchange);
         }
+        self.leave(run, None, None);
+    }
+
+    /// Stops the search because its time is up.
+    pub fn give_up(&mut self, run: &mut Run<'_>) {
+        self.leave(run, None, Some(UNASKED_MS));
+        self.stop(run);
     }
 }
 

@@ -3,7 +3,7 @@
 /// Where a send is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// the card of a URL is looked up
+    /// the card of the agent is looked up, or awaited
     Finding,
     /// the message is out, one answer is awaited
     Sending,

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use super::discovery::{Discovery, Search};
+use super::finding::{Finding, Found};
 use super::life::{self, Event as Happening, State};
 use super::route::Route;
 use super::target::Target;
@@ -15,7 +15,6 @@ use crate::history;
 use crate::io::{Cause, Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
-use crate::registry::Profile;
 use crate::served::TaskNumber;
 use crate::text;
 use crate::time::Instant;
@@ -69,7 +68,7 @@ pub struct Send {
     started: Instant,
     state: State,
     route: Option<Route>,
-    discovery: Option<Discovery>,
+    finding: Finding,
     exchange: Option<ExchangeId>,
     assembly: Assembly,
     deadline: Option<Instant>,
@@ -110,7 +109,7 @@ impl Send {
         keeping: Keeping,
     ) -> (Self, Option<Ended>) {
         let mut work = Self::new(run, target, request, patience, keeping);
-        let ended = work.look_up(run);
+        let ended = work.find(run);
         (work, ended)
     }
 
@@ -128,7 +127,7 @@ impl Send {
             started: run.ground.now,
             state: State::Finding,
             route: None,
-            discovery: None,
+            finding: Finding::default(),
             exchange: None,
             deadline: None,
             wake: None,
@@ -139,25 +138,25 @@ impl Send {
         }
     }
 
-    fn look_up(&mut self, run: &mut Run<'_>) -> Option<Ended> {
-        let known = self.target.profile(run);
-        // The agent of a relayed task is connected by the configuration: its card may not have come yet.
-        let profile = if matches!(self.keeping, Keeping::Served(_)) { known.filter(Option::is_some) } else { known };
-        self.set_deadline(run, profile.as_ref().and_then(Option::as_ref).is_some_and(|profile| profile.streaming));
-        match profile {
-            Some(profile) => self.begin(run, profile.as_ref()),
-            None => {
-                let (discovery, search) = Discovery::start(run, self.target.clone());
-                self.discovery = Some(discovery);
-                self.search(run, search)
-            }
+    fn find(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        self.set_deadline(run, false);
+        let found = self.finding.look(run, &self.target);
+        self.found(run, found)
+    }
+
+    /// A look-up of the agent's card that another call made has ended.
+    pub fn looked_up(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if self.state != State::Finding {
+            return None;
         }
+        let found = self.finding.looked_up(run, &self.target);
+        self.found(run, found)
     }
 
     /// Whether it waits for this exchange.
     #[must_use]
     pub fn awaits(&self, exchange: ExchangeId) -> bool {
-        self.exchange == Some(exchange) || self.discovery.as_ref().is_some_and(|discovery| discovery.awaits(exchange))
+        self.exchange == Some(exchange) || self.finding.awaits(exchange)
     }
 
     /// The agent of the call.
@@ -184,15 +183,14 @@ impl Send {
         self.wake = None;
     }
 
-    fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<Ended> {
-        let profile = search.ended(run, &mut self.discovery)?;
-        self.begin(run, profile.as_ref())
-    }
-
-    /// The card is known, or it is known that there is none.
-    fn begin(&mut self, run: &mut Run<'_>, profile: Option<&Profile>) -> Option<Ended> {
-        let streaming = profile.is_some_and(|profile| profile.streaming);
-        match Route::new(&self.target, profile) {
+    /// Begins where the card is known, or it is known that none comes.
+    fn found(&mut self, run: &mut Run<'_>, found: Option<Found>) -> Option<Ended> {
+        let Some(profile) = found else {
+            self.wake = self.finding.until().map(|until| (until, Reason::CardTimeout));
+            return None;
+        };
+        let streaming = profile.as_ref().is_some_and(|profile| profile.streaming);
+        match Route::new(&self.target, profile.as_ref()) {
             Ok(route) => self.route = Some(route),
             Err(error) => return Some(self.fail(run, error)),
         }
@@ -242,8 +240,8 @@ impl Send {
     /// Takes a report in.
     pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
         if self.state == State::Finding {
-            let search = self.discovery.as_mut()?.report(run, exchange, report)?;
-            return self.search(run, search);
+            let found = self.finding.report(run, exchange, report);
+            return self.found(run, found);
         }
         if self.exchange != Some(exchange) {
             return None;
@@ -345,13 +343,11 @@ impl Send {
                 self.step(Happening::Due);
                 self.transmit(run)
             }
-            State::Finding
-            | State::Sending
-            | State::Streaming
-            | State::Reading
-            | State::Resuming
-            | State::Polling
-            | State::Ended => None,
+            State::Finding => {
+                let found = self.finding.due(run);
+                self.found(run, found)
+            }
+            State::Sending | State::Streaming | State::Reading | State::Resuming | State::Polling | State::Ended => None,
         }
     }
 

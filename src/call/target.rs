@@ -12,6 +12,17 @@ use crate::scope::Scope;
 use crate::text;
 use crate::url::Url;
 
+/// What is known of an agent's card.
+#[derive(Debug)]
+pub enum Known {
+    /// what calls need of it; `None` where the agent has none
+    Profile(Option<Profile>),
+    /// a look-up runs
+    Awaited,
+    /// nothing
+    Nothing,
+}
+
 /// Which agent a call is for.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -58,18 +69,27 @@ impl Target {
     /// # Errors
     /// [`Code::Unsupported`] or [`Code::Blocked`].
     pub fn check(&self, run: &Run<'_>) -> Result<(), ToolError> {
-        let Some(profile) = self.profile(run) else { return Ok(()) };
+        let Known::Profile(profile) = self.known(run) else { return Ok(()) };
         let interface = self.interface(profile.as_ref())?;
         run.exchanges.check(run.ground, &interface.url, &self.url).map_err(|failure| fault::failure(&self.label, &failure))
     }
 
-    /// What is known of the agent's card: outside `None` where it is still to be looked up.
+    /// What is known of the agent's card.
     #[must_use]
-    pub fn profile(&self, run: &Run<'_>) -> Option<Option<Profile>> {
-        match &self.alias {
-            Some((alias, _)) => Some(run.scope.registry.get(alias).and_then(|agent| agent.profile.clone())),
-            None => run.scope.cards.get(&self.url, run.ground.now),
+    pub fn known(&self, run: &Run<'_>) -> Known {
+        let Some((alias, registration)) = &self.alias else {
+            return run.scope.cards.get(&self.url, run.ground.now).map_or(Known::Nothing, Known::Profile);
+        };
+        let agent = run.scope.registry.get(alias).filter(|agent| agent.registration == *registration);
+        let Some(agent) = agent else { return Known::Nothing };
+        if let Some(profile) = &agent.profile {
+            return Known::Profile(Some(profile.clone()));
         }
+        if agent.looking > 0 {
+            return Known::Awaited;
+        }
+        let stands = agent.cardless_until.is_some_and(|until| run.ground.now < until);
+        if stands { Known::Profile(None) } else { Known::Nothing }
     }
 
     /// The interface to call; without a card 1.0 JSON-RPC at the agent's own URL.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use super::discovery::{Discovery, Search};
+use super::finding::{Finding, Found};
 use super::route::Route;
 use super::send::task_result;
 use super::target::Target;
@@ -14,7 +14,6 @@ use crate::exchange::{Failure, Report};
 use crate::io::{Deadline, ExchangeId, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
-use crate::registry::Profile;
 use crate::time::Instant;
 
 /// How long reading, canceling and card look-ups may take.
@@ -39,7 +38,7 @@ pub struct TaskCall {
     task_id: String,
     wish: Wish,
     until: Instant,
-    discovery: Option<Discovery>,
+    finding: Finding,
     route: Option<Route>,
     exchange: Option<ExchangeId>,
 }
@@ -51,17 +50,9 @@ impl TaskCall {
     /// Where the agent offers no interface, its address is not called, or the id cannot be asked for.
     pub fn start(run: &mut Run<'_>, target: Target, task_id: String, wish: Wish) -> Result<Started, ToolError> {
         let until = run.ground.now.plus_ms(TIMEOUT_MS);
-        let profile = target.profile(run);
-        let mut work = Self { target, task_id, wish, until, discovery: None, route: None, exchange: None };
-        let ended = match profile {
-            Some(profile) => work.begin(run, profile.as_ref()),
-            None => {
-                let (discovery, search) = Discovery::start(run, work.target.clone());
-                work.discovery = Some(discovery);
-                work.search(run, search)
-            }
-        };
-        match ended {
+        let mut work = Self { target, task_id, wish, until, finding: Finding::default(), route: None, exchange: None };
+        let found = work.finding.look(run, &work.target);
+        match work.found(run, found) {
             Some(ended) => ended.map(Started::Done),
             None => Ok(Started::Running(Box::new(Work::Task(work)))),
         }
@@ -73,13 +64,18 @@ impl TaskCall {
         &self.target
     }
 
-    fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<Ended> {
-        let profile = search.ended(run, &mut self.discovery)?;
-        self.begin(run, profile.as_ref())
+    /// A look-up of the agent's card that another call made has ended.
+    pub fn looked_up(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if self.route.is_some() {
+            return None;
+        }
+        let found = self.finding.looked_up(run, &self.target);
+        self.found(run, found)
     }
 
-    fn begin(&mut self, run: &mut Run<'_>, profile: Option<&Profile>) -> Option<Ended> {
-        match Route::new(&self.target, profile) {
+    /// Begins where the card is known, or it is known that none comes.
+    fn found(&mut self, run: &mut Run<'_>, found: Option<Found>) -> Option<Ended> {
+        match Route::new(&self.target, found?.as_ref()) {
             Ok(route) => self.route = Some(route),
             Err(error) => return Some(Err(error)),
         }
@@ -110,9 +106,9 @@ impl TaskCall {
 
     /// Takes a report in.
     pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
-        if let Some(discovery) = self.discovery.as_mut() {
-            let search = discovery.report(run, exchange, report)?;
-            return self.search(run, search);
+        if self.route.is_none() {
+            let found = self.finding.report(run, exchange, report);
+            return self.found(run, found);
         }
         if self.exchange != Some(exchange) {
             return None;
@@ -166,7 +162,14 @@ impl TaskCall {
     /// The time may be up.
     pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         if run.ground.now < self.until {
-            return None;
+            let found = if self.route.is_none() { self.finding.due(run) } else { None };
+            return self.found(run, found);
+        }
+        // That a card is late says nothing of the agent.
+        if self.route.is_none() {
+            self.stop(run);
+            let message = format!("the card of {} did not come in 30s; nothing was asked", self.target.label);
+            return Some(Err(ToolError::new(Code::Timeout, message).with("task_id", crate::json::Json::string(&self.task_id))));
         }
         let answered = self.exchange.is_some_and(|exchange| run.exchanges.answered(exchange));
         self.stop(run);
@@ -177,8 +180,11 @@ impl TaskCall {
 
     /// When the time is up.
     #[must_use]
-    pub const fn deadline(&self) -> Deadline {
-        Deadline { at: self.until, reason: Reason::CallTimeout }
+    pub fn deadline(&self) -> Deadline {
+        match self.finding.until().filter(|until| self.route.is_none() && *until < self.until) {
+            Some(at) => Deadline { at, reason: Reason::CardTimeout },
+            None => Deadline { at: self.until, reason: Reason::CallTimeout },
+        }
     }
 
     /// Stops.
@@ -186,9 +192,7 @@ impl TaskCall {
         if let Some(exchange) = self.exchange.take() {
             run.exchanges.abort(run.ground, exchange);
         }
-        if let Some(mut discovery) = self.discovery.take() {
-            discovery.stop(run);
-        }
+        self.finding.stop(run);
     }
 
     /// The task that was asked for.

@@ -157,6 +157,16 @@ impl Gateway {
         }
     }
 
+    /// Calls go on that waited for a look-up of a card, whatever came of it.
+    pub(super) fn wake_the_waiting(&mut self) {
+        while let Some((scope, alias)) = self.ground.looked_up.pop_front() {
+            let running = self.scopes.get(&scope).map(|scope| scope.running(&alias)).unwrap_or_default();
+            for id in running {
+                self.work(id, Work::looked_up);
+            }
+        }
+    }
+
     /// Hands an outcome to whom it belongs.
     fn end(&mut self, call: &Call, ended: Ended) {
         match &call.sink {

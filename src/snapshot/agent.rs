@@ -42,6 +42,9 @@ pub(super) fn record((scope, alias): (&str, &str), agent: &Agent, known: Option<
     record.json("bucket", &bucket(&agent.bucket, at, ground)).json("health", &health(&agent.health, ground));
     record.json("conversation", &conversation(&agent.conversation));
     record.optional_json("card", known.map(profile).as_ref());
+    if let Some(until) = agent.cardless_until.filter(|until| *until > ground.now) {
+        record.integer("cardless_until", ground.wall_of(until).0);
+    }
     record.finish()
 }
 
@@ -123,6 +126,8 @@ pub(super) fn restore(record: &Record<'_, '_>, scopes: &mut Tracked<String, Scop
         ping_endpoint: record.optional("ping_endpoint"),
         bucket: read_bucket(&record.inner("bucket"), ground),
         profile: read_profile(record),
+        looking: 0,
+        cardless_until: moment(record, "cardless_until", ground),
         health: read_health(&record.inner("health"), ground),
         history: History::default(),
         conversation: read_conversation(&record.inner("conversation")),

@@ -19,7 +19,7 @@ use crate::support::rule::{self, Rule};
 use crate::support::schema;
 use crate::support::secret::{Secret, origin};
 use crate::support::served;
-use crate::support::text::{at, quoted, string_at};
+use crate::support::text::{at, numbers_after, quoted, string_at};
 use crate::support::watch::{Call, Life};
 use crate::support::wire::{self, Ask};
 
@@ -425,6 +425,9 @@ impl World {
 
     fn call(&mut self, peer: usize, number: u64, wish: Wish) {
         self.host.watch.secrets.extend(wish.secrets);
+        for task in numbers_after(&wish.arguments, "\"task-") {
+            self.host.watch.tasks.entry(task).or_default().insert(number);
+        }
         let token = self.chance.one_in(2).then(|| format!("\"token-{number}\""));
         let mut meta: Vec<String> = token.iter().map(|token| format!(r#""progressToken":{token}"#)).collect();
         if self.peers[peer].modern {

@@ -79,6 +79,8 @@ struct Exchange {
     owners: BTreeSet<u64>,
     /// a cancel request, for which nobody waits
     unowned: bool,
+    /// a look-up of a card, for which others may wait too
+    shared: bool,
 }
 
 #[derive(Debug, Default)]
@@ -280,6 +282,14 @@ impl Watch {
         known.phase = phase;
         cause.calls.clone_from(&known.owners);
         cause.unowned = known.unowned;
+        if known.shared {
+            cause.calls.extend(self.at_work());
+        }
+    }
+
+    /// The calls for which requests may be made.
+    fn at_work(&self) -> Vec<u64> {
+        self.calls.iter().filter(|(_, call)| call.is_at_work()).map(|(number, _)| *number).collect()
     }
 
     pub(super) fn message(&mut self, peer: PeerId, text: &str, cause: &mut Cause) {
@@ -353,9 +363,11 @@ impl Watch {
             // A broken answer may have named a task that nobody knows.
             owners.extend(cause.cancelled);
         }
-        if !known && !matches!(asked.ask, Ask::Card | Ask::Send | Ask::Stream) {
-            // A broken answer may have named a task that nobody knows: it is some call's.
-            owners.extend(self.calls.iter().filter(|(_, call)| call.is_at_work()).map(|(number, _)| number));
+        // A card that one call looks up may be wanted by others, who look on where it stops. A broken answer may have named
+        // a task that nobody knows: it is some call's.
+        let shared = asked.ask == Ask::Card;
+        if shared || !known && !matches!(asked.ask, Ask::Send | Ask::Stream) {
+            owners.extend(self.at_work());
         }
         let running = owners.iter().any(|owner| self.calls[owner].is_at_work());
         let mut unowned = cause.unowned || cause.connects && asked.ask == Ask::Card;
@@ -367,7 +379,7 @@ impl Watch {
         }
         let what = format!("a request for nobody: {:?} {} for {owners:?}", asked.ask, request.url);
         under(Rule::NothingMore, || assert!(running || unowned, "{what}"));
-        self.exchanges.insert(exchange, Exchange { phase: Phase::Waiting, owners, unowned });
+        self.exchanges.insert(exchange, Exchange { phase: Phase::Waiting, owners, unowned, shared });
     }
 
     pub(super) fn said(&mut self, peer: PeerId, text: &str) {

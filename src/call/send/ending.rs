@@ -60,9 +60,7 @@ impl Send {
         if let Some(exchange) = self.exchange.take() {
             run.exchanges.abort(run.ground, exchange);
         }
-        if let Some(mut discovery) = self.discovery.take() {
-            discovery.stop(run);
-        }
+        self.finding.stop(run);
     }
 
     /// The context and the task of the reply are stored on every path that yields one.
@@ -94,7 +92,8 @@ impl Send {
             None if self.state == State::Finding => format!("the card of {label} did not come in {waited}; nothing was sent"),
             None => format!("{label} did not answer in {waited}; the message may have arrived"),
         };
-        if self.assembly.task().is_none() {
+        // That a card is late says nothing of the agent.
+        if self.assembly.task().is_none() && self.state != State::Finding {
             let answered = self.exchange.is_some_and(|exchange| run.exchanges.answered(exchange));
             self.target.heard(run, answered);
         }

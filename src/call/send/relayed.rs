@@ -22,7 +22,7 @@ impl Send {
         work.is_known = true;
         // A task without artifacts is below every limit.
         let _ = work.assembly.apply(Event::Task(task));
-        let ended = work.look_up(run);
+        let ended = work.find(run);
         (work, ended)
     }
 

@@ -1,0 +1,89 @@
+//! What a call does until the card of its agent is known, or known not to come.
+
+use super::Run;
+use super::discovery::{CARD_MS, Discovery, Search};
+use super::target::{Known, Target};
+use crate::exchange::Report;
+use crate::io::ExchangeId;
+use crate::registry::Profile;
+use crate::time::Instant;
+
+/// What was found: `None` where the agent has no card.
+pub type Found = Option<Profile>;
+
+/// The finding of a card: by others, whose look-up is waited for, or by the call itself.
+#[derive(Debug, Default)]
+pub struct Finding {
+    discovery: Option<Discovery>,
+    until: Option<Instant>,
+}
+
+impl Finding {
+    /// What is known of the card; `None` where it is to be waited for. An alias works without its card, so its card is
+    /// awaited for as long as connecting awaits it. An agent called by URL has nothing but its card.
+    pub fn look(&mut self, run: &mut Run<'_>, target: &Target) -> Option<Found> {
+        if target.alias.is_some() && self.until.is_none() {
+            self.until = Some(run.ground.now.plus_ms(CARD_MS));
+        }
+        match target.known(run) {
+            Known::Profile(profile) => Some(profile),
+            Known::Awaited => None,
+            Known::Nothing => {
+                let (discovery, search) = Discovery::start(run, target.clone());
+                self.discovery = Some(discovery);
+                self.searched(search)
+            }
+        }
+    }
+
+    fn searched(&mut self, search: Search) -> Option<Found> {
+        let found = match search {
+            Search::Going => return None,
+            Search::Found(found) => Some(found.profile),
+            Search::NotFound(_) => None,
+        };
+        self.discovery = None;
+        Some(found)
+    }
+
+    /// Whether it waits for this exchange.
+    #[must_use]
+    pub fn awaits(&self, exchange: ExchangeId) -> bool {
+        self.discovery.as_ref().is_some_and(|discovery| discovery.awaits(exchange))
+    }
+
+    /// Takes a report in.
+    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Found> {
+        let search = self.discovery.as_mut()?.report(run, exchange, report)?;
+        self.searched(search)
+    }
+
+    /// A look-up of another call ended.
+    pub fn looked_up(&mut self, run: &mut Run<'_>, target: &Target) -> Option<Found> {
+        if self.discovery.is_some() { None } else { self.look(run, target) }
+    }
+
+    /// Goes on without the card where its time is up.
+    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Found> {
+        if self.until.is_none_or(|until| run.ground.now < until) {
+            return None;
+        }
+        if let Some(mut discovery) = self.discovery.take() {
+            discovery.give_up(run);
+        }
+        Some(None)
+    }
+
+    /// When its time is up.
+    #[must_use]
+    pub const fn until(&self) -> Option<Instant> {
+        self.until
+    }
+
+    /// Stops.
+    pub fn stop(&mut self, run: &mut Run<'_>) {
+        if let Some(mut discovery) = self.discovery.take() {
+            discovery.stop(run);
+        }
+    }
+}
