@@ -17,6 +17,9 @@ use narrows::gateway::{Gateway, Genesis};
 use narrows::io::{Cause, ExchangeId, Input, Method, Output, PeerId, Request};
 use narrows::json::{self, Json, Object};
 use narrows::time::{Instant, WallTime};
+use narrows::url::Address;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 const PEER: PeerId = PeerId(1);
 
@@ -42,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Host {
     gateway: Gateway,
     started: std::time::Instant,
-    agent: ureq::Agent,
+    /// for what the user named, and for what an agent at a public address named
+    agents: [ureq::Agent; 2],
     reports: (Sender<Input>, Receiver<Input>),
     /// what the gateway said to its peer
     said: Vec<String>,
@@ -57,10 +61,14 @@ impl Host {
         // Redirects, deadlines and what a status means are the gateway's matter.
         let client = ureq::Agent::config_builder().max_redirects(0).max_redirects_will_error(false);
         let client = client.http_status_as_error(false).user_agent("narrows-example").build();
+        let agents = [false, true].map(|public_only| {
+            let resolver = Guarded { resolver: DefaultResolver::default(), public_only };
+            ureq::Agent::with_parts(client.clone(), DefaultConnector::default(), resolver)
+        });
         Ok(Self {
             gateway: Gateway::new(genesis, Config::default()),
             started: std::time::Instant::now(),
-            agent: client.into(),
+            agents,
             reports: channel(),
             said: Vec::new(),
         })
@@ -107,7 +115,9 @@ impl Host {
             match output {
                 Output::Message { text, .. } => self.said.push(text),
                 Output::Fetch { exchange, request } => {
-                    let (agent, reports) = (self.agent.clone(), self.reports.0.clone());
+                    let [any, public] = &self.agents;
+                    let agent = if request.public_only { public.clone() } else { any.clone() };
+                    let reports = self.reports.0.clone();
                     thread::spawn(move || fetch(&agent, exchange, &request, &reports));
                 }
                 // A thread cannot be stopped: the gateway ignores what it still reports.
@@ -129,6 +139,31 @@ fn shown(message: &str) -> Option<String> {
     let message = json::members(json::parse(message, 64).ok()?)?;
     let content = json::elements(json::members(message.get("result")?)?.get("content")?)?;
     json::members(*content.first()?)?.string("text")
+}
+
+/// Resolves names to the addresses that may be called. What is connected to is what was checked.
+#[derive(Debug)]
+struct Guarded {
+    resolver: DefaultResolver,
+    public_only: bool,
+}
+
+impl Resolver for Guarded {
+    fn resolve(
+        &self,
+        uri: &ureq::http::Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let mut allowed = self.empty();
+        for address in self.resolver.resolve(uri, config, timeout)?.iter() {
+            let place = Address::of_ip(address.ip());
+            if !place.is_always_refused() && !(self.public_only && place.is_internal()) {
+                allowed.push(*address);
+            }
+        }
+        if allowed.is_empty() { Err(std::io::Error::from(std::io::ErrorKind::PermissionDenied).into()) } else { Ok(allowed) }
+    }
 }
 
 /// One request, reported as it goes.
@@ -175,6 +210,8 @@ fn cause(error: &ureq::Error) -> Cause {
     let lost = [ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted, ErrorKind::BrokenPipe, ErrorKind::UnexpectedEof];
     if io.kind() == ErrorKind::ConnectionRefused {
         Cause::Refused
+    } else if io.kind() == ErrorKind::PermissionDenied {
+        Cause::Blocked
     } else if lost.contains(&io.kind()) {
         Cause::Reset
     } else {

@@ -31,6 +31,8 @@ pub struct Plan {
     pub credentials: Option<Credentials>,
     /// the URL that the user gave
     pub registered: Url,
+    /// whether an agent at a public address has named the URL, where it lies on another origin than the registered one
+    pub by_public: bool,
     /// what is taken in
     pub want: Want,
 }
@@ -147,7 +149,7 @@ impl Exchanges {
     /// # Errors
     /// [`Failure::Blocked`].
     pub fn start(&mut self, ground: &mut Ground, owner: Owner, plan: Plan) -> Result<ExchangeId, Failure> {
-        self.check(ground, &plan.url, &plan.registered)?;
+        self.check(ground, &plan.url, &plan.registered, plan.by_public)?;
         while owner == Owner::Nobody && self.unowned.len() >= ground.config.limits.calls_per_peer {
             let Some(((_, oldest), ())) = self.unowned.first() else { break };
             self.abort(ground, *oldest);
@@ -164,12 +166,12 @@ impl Exchanges {
         Ok(id)
     }
 
-    /// Whether a URL may be called for an agent or directory that was given as `registered`.
+    /// Whether a URL may be called for an agent or directory that was given as `registered`; `by_public` as in a [`Plan`].
     ///
     /// # Errors
     /// [`Failure::Blocked`].
-    pub fn check(&self, ground: &Ground, url: &Url, registered: &Url) -> Result<(), Failure> {
-        redirect::permit(url, reach(ground, url, registered)).map_err(Failure::Blocked)
+    pub fn check(&self, ground: &Ground, url: &Url, registered: &Url, by_public: bool) -> Result<(), Failure> {
+        redirect::permit(url, reach(ground, url, registered, by_public)).map_err(Failure::Blocked)
     }
 
     /// Whether reports about this exchange are awaited.
@@ -281,7 +283,8 @@ impl Exchanges {
             let why = format!("it was redirected more than {} times", ground.config.limits.redirects);
             return self.end(ground, first, refuse(why), true);
         }
-        if let Err(why) = redirect::permit(&to, reach(ground, &to, &exchange.plan.registered)) {
+        exchange.plan.by_public |= redirect::is_public(&exchange.plan.url);
+        if let Err(why) = redirect::permit(&to, reach(ground, &to, &exchange.plan.registered, exchange.plan.by_public)) {
             return self.end(ground, first, Report::Failed(Failure::Blocked(why)), true);
         }
         if exchange.plan.credentials.as_ref().is_some_and(|credentials| credentials.are_told_by(&to)) {
@@ -442,8 +445,8 @@ pub enum BodyTaken {
     Ended(Delivery),
 }
 
-fn reach(ground: &Ground, to: &Url, registered: &Url) -> Reach {
-    let named_by_public = to.origin() != registered.origin() && redirect::is_public(registered);
+fn reach(ground: &Ground, to: &Url, registered: &Url, by_public: bool) -> Reach {
+    let named_by_public = by_public && to.origin() != registered.origin();
     Reach { allow_private: ground.config.network.allows_private(to.host()), named_by_public }
 }
 
@@ -454,8 +457,7 @@ fn fetch(exchange: ExchangeId, plan: &Plan, url: &Url) -> Output {
         let own = |name: &str| plan.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
         headers.extend(credentials.headers.iter().filter(|(name, _)| !own(name)).cloned());
     }
-    Output::Fetch {
-        exchange,
-        request: Request { method: plan.method, url: String::from(url.as_str()), headers, body: plan.body.clone() },
-    }
+    let public_only = plan.by_public && url.origin() != plan.registered.origin();
+    let (url, body) = (String::from(url.as_str()), plan.body.clone());
+    Output::Fetch { exchange, request: Request { method: plan.method, url, headers, body, public_only } }
 }

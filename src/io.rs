@@ -299,6 +299,9 @@ pub struct Request {
     pub headers: Headers,
     /// the body, text in every protocol spoken here
     pub body: Option<String>,
+    /// An agent at a public address named the URL, in its card or a redirect, and not the user: a host that resolves names
+    /// refuses private and loopback addresses in this round, even where the configuration allows them.
+    pub public_only: bool,
 }
 
 /// The HTTP methods in use.
@@ -395,6 +398,9 @@ impl Output {
                 out.string("method", request.method.name()).string("url", &request.url);
                 out.json("headers", &headers_json(&request.headers));
                 out.optional_string("body", request.body.as_deref());
+                if request.public_only {
+                    out.boolean("public_only", true);
+                }
                 out.finish()
             }
             Self::Abort { exchange } => {

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::io::Method;
+use crate::text;
 use crate::url::{Address, Scheme, Url};
 
 /// Which addresses may be called.
@@ -38,11 +39,19 @@ pub fn permit(url: &Url, reach: Reach) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an address counts as public: what such an agent names is never followed inwards.
+/// Ends of names that are never public: of local networks (RFC 6762 §3, RFC 8375), and the one that ICANN set aside.
+const LOCAL_NAMES: [&str; 3] = [".local", ".home.arpa", ".internal"];
+
+/// Whether an address counts as public: what such an agent names is never followed inwards. Of names those are not that
+/// only a local network can resolve, such as one without a dot.
 #[must_use]
 pub fn is_public(url: &Url) -> bool {
     match url.address() {
-        Address::Name | Address::Public => true,
+        Address::Name => {
+            let name = url.host().strip_suffix('.').unwrap_or(url.host());
+            text::holds(name, ".") && !LOCAL_NAMES.iter().any(|end| name.ends_with(end))
+        }
+        Address::Public => true,
         Address::Loopback
         | Address::Private
         | Address::UniqueLocal
@@ -125,6 +134,24 @@ mod tests {
         assert_eq!(upgraded.as_deref(), Some("https://agent.test:8443/a2a/app/"));
         assert_eq!(follows(Method::Get, from, 302, "http://other.test/card"), None);
         assert_eq!(follows(Method::Get, from, 302, "ftp://agent.test/card"), None);
+    }
+
+    #[test]
+    fn names_that_only_a_local_network_knows_are_not_public() {
+        for (text, public) in [
+            ("https://agent.test/", true),
+            ("https://agent.test./", true),
+            ("http://8.8.8.8/", true),
+            ("http://notlocal/", false),
+            ("http://agent/", false),
+            ("http://agent./", false),
+            ("http://printer.local/", false),
+            ("http://nas.home.arpa:8080/", false),
+            ("http://agent.internal/", false),
+            ("http://10.0.0.1/", false),
+        ] {
+            assert_eq!(is_public(&url(text)), public, "{text}");
+        }
     }
 
     #[test]

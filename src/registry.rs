@@ -58,6 +58,8 @@ pub struct Profile {
     pub streaming: bool,
     /// whether the interface lies on another origin than the registered URL, so that no header field goes there
     pub foreign: bool,
+    /// whether an agent at a public address named the interface
+    pub by_public: bool,
     /// what the user should know
     pub notes: Vec<String>,
 }
@@ -74,6 +76,7 @@ impl Profile {
             offered: Vec::new(),
             streaming: false,
             foreign: false,
+            by_public: false,
             notes: Vec::new(),
         }
     }

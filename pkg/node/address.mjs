@@ -73,9 +73,10 @@ export function isRefused(address, allowPrivate) {
   return lists.private.check(address, family);
 }
 
-/** The error for a host that is not to be reached. @param {string} host */
-export function refusal(host) {
-  return Object.assign(new Error(`${host} is at an address that is not to be reached`), { code: BLOCKED });
+/** The error for a host that is not to be reached. @param {string} host @param {boolean} publicOnly */
+export function refusal(host, publicOnly = false) {
+  const why = publicOnly ? "that is not public, and an agent at a public one named it" : "that is not to be reached";
+  return Object.assign(new Error(`${host} is at an address ${why}`), { code: BLOCKED });
 }
 
 /**
@@ -84,15 +85,16 @@ export function refusal(host) {
  *
  * @param {(host: string) => boolean} allowsPrivate whether private addresses may be reached at a host
  * @param {typeof import("node:dns").lookup} resolve
+ * @param {boolean} publicOnly whether private addresses may be reached nowhere
  */
-export function guardedLookup(allowsPrivate, resolve = builtin("node:dns").lookup) {
+export function guardedLookup(allowsPrivate, resolve = builtin("node:dns").lookup, publicOnly = false) {
   return (host, options, callback) => {
     resolve(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error);
-      const allowed = found.filter(({ address }) => !isRefused(address, allowsPrivate(host)));
+      const allowed = found.filter(({ address }) => !isRefused(address, !publicOnly && allowsPrivate(host)));
       if (allowed.length === 0)
         return callback(
-          found.length === 0 ? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }) : refusal(host),
+          found.length === 0 ? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }) : refusal(host, publicOnly),
         );
       if (options.all) callback(null, allowed);
       else callback(null, allowed[0].address, allowed[0].family);

@@ -18,8 +18,8 @@ const ATTEMPT_MS = 1000;
 const TRAVEL = new Set(["content-encoding", "content-length"]);
 
 /**
- * @typedef {{ method: string, url: string, headers: [string, string][], body?: string }} HttpRequest
- *   `url` is absolute and normalised
+ * @typedef {{ method: string, url: string, headers: [string, string][], body?: string, public_only?: boolean }} HttpRequest
+ *   `url` is absolute and normalised; `public_only` refuses private addresses whatever the configuration allows
  * @typedef {object} Report what became of a request: `head`, then `body` any number of times, then `end`; or `failed`
  *   at any point. Nothing is reported before `fetch` has returned, and nothing after an abort.
  * @property {(status: number, headers: [string, string][]) => void} head
@@ -39,6 +39,7 @@ const TRAVEL = new Set(["content-encoding", "content-length"]);
 export class HttpClient {
   #allowsPrivate;
   #lookup;
+  #publicLookup;
   #idle_ms;
   #tls;
   #agents = new Map();
@@ -55,6 +56,7 @@ export class HttpClient {
     const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
     this.#allowsPrivate = (host) => allowPrivate || allowed.has(host.toLowerCase());
     this.#lookup = guardedLookup(this.#allowsPrivate, resolve);
+    this.#publicLookup = guardedLookup(this.#allowsPrivate, resolve, true);
     this.#idle_ms = idle_ms;
     this.#tls = tls;
   }
@@ -75,12 +77,12 @@ export class HttpClient {
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  #open({ method, url, headers, body }) {
+  #open({ method, url, headers, body, public_only: publicOnly = false }) {
     // The path stays as it is: a URL parser would resolve an escaped `..` that names a task.
     const [, origin, path] = /^([a-z]+:\/\/[^/?#]*)([^#]*)/i.exec(url) ?? [];
     const { protocol, hostname, host, port } = new URL(origin ?? url);
     const address = hostname.replace(/^\[|\]$/g, "");
-    if (net.isIP(address) && isRefused(address, this.#allowsPrivate(hostname))) throw refusal(hostname);
+    if (net.isIP(address) && isRefused(address, !publicOnly && this.#allowsPrivate(hostname))) throw refusal(hostname, publicOnly);
     return this.#transport(protocol).request({
       method,
       protocol,
@@ -88,8 +90,8 @@ export class HttpClient {
       port,
       path: path.startsWith("/") ? path : `/${path}`,
       headers: withDefaults(headers, host, body),
-      agent: this.#agent(protocol, method),
-      lookup: this.#lookup,
+      agent: this.#agent(protocol, method, publicOnly),
+      lookup: publicOnly ? this.#publicLookup : this.#lookup,
       autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
       maxHeaderSize: HEADER_BYTES,
     });
@@ -99,8 +101,9 @@ export class HttpClient {
     return builtin(protocol === "https:" ? "node:https" : "node:http");
   }
 
-  #agent(protocol, method) {
-    const key = `${method} ${protocol}`;
+  /** Rounds of either reach have connections of their own: a kept one was checked when it was made. */
+  #agent(protocol, method, publicOnly) {
+    const key = `${method} ${protocol} ${publicOnly}`;
     let agent = this.#agents.get(key);
     if (!agent) {
       const kept = method === "GET" ? { keepAlive: true, timeout: this.#idle_ms, scheduling: "lifo" } : { keepAlive: false };

@@ -66,6 +66,11 @@ export interface FetchOutput {
   url: string;
   headers: Header[];
   body?: string;
+  /**
+   * An agent at a public address named the URL, in its card or a redirect, and not the user. A host that resolves names
+   * refuses private and loopback addresses in this round, even where `network.allow_private` is true.
+   */
+  public_only?: boolean;
 }
 
 /**

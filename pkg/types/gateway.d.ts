@@ -161,7 +161,9 @@ export class Gateway {
    * Opens a gateway. In a page it loads the module first.
    *
    * In Node requests go out through `node:http` with a check of the address that they reach; in a page and a worker
-   * through the global fetch. A worker reaches no private addresses unless `network.allow_private` says so.
+   * through the global fetch. A worker reaches no private addresses unless `network.allow_private` says so. What names
+   * stand for only Node can check: in a page and a worker a name that leads to a private address is not noticed, and what
+   * keeps it away is the browser's own rules, or the network of the worker.
    *
    * @throws a {@link GatewayError}: `config` names every fault of the configuration, `restore` what is wrong with the
    * snapshot, `misuse` what is wrong with the options or the host

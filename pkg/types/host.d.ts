@@ -17,6 +17,12 @@ export interface HostRequest {
   url: string;
   headers: Header[];
   body?: string;
+  /**
+   * An agent at a public address named the URL, in its card or a redirect, and not the user: a fetch that resolves names
+   * refuses private and loopback addresses for it, even where `network.allow_private` is true. The fetch of a page or a
+   * worker cannot see addresses and ignores this.
+   */
+  public_only?: boolean;
   signal: Signal;
 }
 

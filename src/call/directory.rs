@@ -53,6 +53,7 @@ impl AskDirectory {
             body: None,
             credentials,
             registered: registered.clone(),
+            by_public: false,
             want: run.reply(),
         };
         let until = run.ground.now.plus_ms(TIMEOUT_MS);

@@ -10,6 +10,7 @@ use crate::a2a::{self, Card};
 use crate::exchange::{Failure, Plan, Report, Want};
 use crate::io::{ExchangeId, Method};
 use crate::mcp::outcome::Code;
+use crate::redirect;
 use crate::registry::Profile;
 use crate::scope;
 use crate::text;
@@ -140,6 +141,7 @@ impl Discovery {
                 body: None,
                 credentials: self.target.credentials.clone(),
                 registered: self.target.url.clone(),
+                by_public: false,
                 want: Want::Body(run.ground.config.limits.card_bytes),
             };
             match run.start(plan) {
@@ -262,11 +264,13 @@ impl Discovery {
 /// What calls need of a card.
 #[must_use]
 pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
+    let by_public = redirect::is_public(found_at) || redirect::is_public(registered);
     match a2a::choose(card, found_at, registered) {
         Ok(choice) => Profile {
             summary: a2a::normalized(card, Some(&choice)),
             streaming: card.streaming,
             foreign: choice.foreign,
+            by_public,
             notes: choice.notes,
             offered: Vec::new(),
             interface: Some(choice.interface),
@@ -275,6 +279,7 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             summary: a2a::normalized(card, None),
             streaming: false,
             foreign: false,
+            by_public,
             notes: Vec::new(),
             offered: fault.offered,
             interface: None,

@@ -34,6 +34,7 @@ impl Ping {
             body: None,
             credentials: target.credentials.clone(),
             registered: target.url.clone(),
+            by_public: false,
             want: Want::Head,
         };
         let started = run.ground.now;

@@ -105,6 +105,7 @@ impl Delivery {
             body: Some(body),
             credentials: None,
             registered: self.url.clone(),
+            by_public: false,
             want: Want::Body(ANSWER_BYTES),
         };
         match run.start(plan) {

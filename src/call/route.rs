@@ -10,6 +10,7 @@ use crate::registry::Profile;
 #[derive(Clone, Debug)]
 pub struct Route {
     interface: Interface,
+    by_public: bool,
     downgraded: bool,
 }
 
@@ -19,7 +20,14 @@ impl Route {
     /// # Errors
     /// Where the card offers none that is spoken here.
     pub fn new(target: &Target, profile: Option<&Profile>) -> Result<Self, ToolError> {
-        Ok(Self { interface: target.interface(profile)?, downgraded: false })
+        let by_public = profile.is_some_and(|profile| profile.by_public);
+        Ok(Self { interface: target.interface(profile)?, by_public, downgraded: false })
+    }
+
+    /// Whether an agent at a public address named the interface.
+    #[must_use]
+    pub const fn by_public(&self) -> bool {
+        self.by_public
     }
 
     /// The interface.

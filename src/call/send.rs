@@ -228,7 +228,8 @@ impl Send {
             run.log(Level::Warning, &format!("A2A {version} has no place for {lost}: {} does not get that", self.target.label));
         }
         let encoded = if self.state == State::Resuming && self.other_method { encoded.with_other_method() } else { encoded };
-        match run.start(self.target.plan(encoded, want)) {
+        let plan = self.target.plan(self.route.as_ref()?, encoded, want);
+        match run.start(plan) {
             Ok(exchange) => {
                 self.exchange = Some(exchange);
                 None

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::a2a::{Encoded, Interface};
+use crate::call::route::Route;
 use crate::call::{Run, fault};
 use crate::exchange::{Plan, Want};
 use crate::mcp::outcome::{Code, ToolError};
@@ -71,7 +72,10 @@ impl Target {
     pub fn check(&self, run: &Run<'_>) -> Result<(), ToolError> {
         let Known::Profile(profile) = self.known(run) else { return Ok(()) };
         let interface = self.interface(profile.as_ref())?;
-        run.exchanges.check(run.ground, &interface.url, &self.url).map_err(|failure| fault::failure(&self.label, &failure))
+        let by_public = profile.as_ref().is_some_and(|profile| profile.by_public);
+        run.exchanges
+            .check(run.ground, &interface.url, &self.url, by_public)
+            .map_err(|failure| fault::failure(&self.label, &failure))
     }
 
     /// What is known of the agent's card.
@@ -112,7 +116,7 @@ impl Target {
 
     /// A request to the agent, with its alias's header fields bound to their origin.
     #[must_use]
-    pub fn plan(&self, encoded: Encoded, want: Want) -> Plan {
+    pub fn plan(&self, route: &Route, encoded: Encoded, want: Want) -> Plan {
         Plan {
             method: encoded.method,
             url: encoded.url,
@@ -120,6 +124,7 @@ impl Target {
             body: encoded.body,
             credentials: self.credentials.clone(),
             registered: self.url.clone(),
+            by_public: route.by_public(),
             want,
         }
     }

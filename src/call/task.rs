@@ -94,7 +94,7 @@ impl TaskCall {
                 return Some(Err(ToolError::new(Code::InvalidArgument, format!("`task_id` cannot be asked for: {fault}"))));
             }
         };
-        let plan = self.target.plan(encoded, run.reply());
+        let plan = self.target.plan(self.route.as_ref()?, encoded, run.reply());
         match run.start(plan) {
             Ok(exchange) => {
                 self.exchange = Some(exchange);

@@ -29,7 +29,7 @@ impl Gateway {
     /// Whether a webhook may be called. Its words are the caller's, so its address is checked like any other.
     pub(super) fn check_push(&self, config: &PushConfig) -> Result<(), Problem> {
         let url = Url::parse(&config.url).map_err(|fault| Problem::invalid("url", &format!("{fault}")))?;
-        self.exchanges.check(&self.ground, &url, &url).map_err(|failure| match failure {
+        self.exchanges.check(&self.ground, &url, &url, false).map_err(|failure| match failure {
             Failure::Blocked(why) => Problem::invalid("url", &format!("is not called: {why}")),
             Failure::Transport { .. } | Failure::TooLarge(_) | Failure::Redirect { .. } => {
                 Problem::invalid("url", "is not called")

@@ -102,6 +102,9 @@ fn conversation(conversation: &Conversation) -> Json {
 fn profile(profile: &Profile) -> Json {
     let mut out = Object::new();
     out.json("summary", &profile.summary).boolean("streaming", profile.streaming).boolean("foreign", profile.foreign);
+    if profile.by_public {
+        out.boolean("by_public", true);
+    }
     out.strings("offered", &profile.offered);
     out.strings("notes", &profile.notes);
     if let Some(interface) = &profile.interface {
@@ -177,6 +180,7 @@ fn read_profile(record: &Record<'_, '_>) -> Option<Profile> {
         offered: card.texts("offered"),
         streaming: card.boolean("streaming"),
         foreign: card.boolean("foreign"),
+        by_public: card.value("by_public").is_some(),
         notes: card.texts("notes"),
     })
 }

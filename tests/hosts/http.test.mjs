@@ -167,6 +167,24 @@ test("names are resolved once, and addresses that may not be reached are left ou
   assert.equal((await round(selective, { url: "http://shared.test/" })).cause, "blocked");
 });
 
+test("what an agent at a public address named leads to public addresses alone, whatever the configuration allows", async (t) => {
+  const origin = await httpServer(t, (request, response) => response.end("here"));
+  const port = new URL(origin).port;
+  const resolve = (host, options, callback) => process.nextTick(() => callback(null, [{ address: "127.0.0.1", family: 4 }]));
+  const http = client(t, { resolve, allowPrivate: true, allowedHosts: ["inward.test"] });
+  const url = `http://inward.test:${port}/`;
+  // The connection of the first round is kept, and would serve the second one.
+  assert.equal((await round(http, { url })).body, "here");
+  for (const refused of [url, `${origin}/`]) {
+    for (const method of ["GET", "POST"]) {
+      const { cause, detail } = await round(http, { url: refused, method, public_only: true });
+      assert.equal(cause, "blocked");
+      assert.match(detail, /named it/);
+    }
+  }
+  assert.equal((await round(http, { url })).body, "here");
+});
+
 test("https works with a certificate that is trusted, and sends nothing to one that is not", async (t) => {
   let received = 0;
   const server = createTlsServer({ cert: certificate, key }, (socket) => {

@@ -111,7 +111,7 @@ impl Send {
         let running = running.filter(|task| !task.id.is_empty());
         let (Some(task), Some(route)) = (running.filter(|_| cancelled), &self.route) else { return };
         if let Ok(encoded) = a2a::encode(route.interface(), &Operation::Cancel { task_id: &task.id }, run.ground.call_number()) {
-            let plan = self.target.plan(encoded, run.reply());
+            let plan = self.target.plan(route, encoded, run.reply());
             run.start_unowned(plan);
         }
     }
