@@ -158,7 +158,7 @@ impl Resolver for Guarded {
         let mut allowed = self.empty();
         for address in self.resolver.resolve(uri, config, timeout)?.iter() {
             let place = Address::of_ip(address.ip());
-            if !place.is_always_refused() && !(self.public_only && place.is_internal()) {
+            if !(place.is_always_refused() || self.public_only && place.is_internal()) {
                 allowed.push(*address);
             }
         }

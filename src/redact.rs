@@ -26,6 +26,9 @@ const CAPACITY: usize = 16_384;
 /// How many header fields of one request are looked at: far more than any tool takes.
 const HEADERS: usize = 256;
 
+/// Arguments of tools that are URLs.
+const URLS: [&str; 4] = ["agent", "agent_url", "directory_url", "url"];
+
 /// The credentials of one scope, numbered from 1 as they were learned.
 #[derive(Clone, Default)]
 pub struct Secrets {
@@ -77,12 +80,20 @@ impl Secrets {
         credentials::of_header(name, value).iter().for_each(|secret| self.add(secret));
     }
 
-    /// Learns the header fields among the arguments of a tool call.
+    /// Learns the user information of what was meant as a URL, where it has any of at least eight characters.
+    pub fn learn_url(&mut self, text: &str) {
+        credentials::of_url(text).iter().for_each(|secret| self.add(secret));
+    }
+
+    /// Learns what the arguments of a tool call hold: header fields, user information of URLs.
     pub fn learn_arguments(&mut self, arguments: &Members<'_>) {
-        let Some(headers) = arguments.get("headers").and_then(members) else { return };
-        for (name, value) in headers.iter().take(HEADERS) {
-            if let Some(value) = string(value) {
-                self.learn(name, &value);
+        for (argument, value) in arguments.iter() {
+            if URLS.contains(&argument) {
+                self.learn_url(&string(value).unwrap_or_default());
+            }
+            let headers = members(value).filter(|_| argument == "headers").unwrap_or_default();
+            for (name, value) in headers.iter().take(HEADERS) {
+                self.learn(name, &string(value).unwrap_or_default());
             }
         }
     }

@@ -133,11 +133,12 @@ impl Trace {
         })
     }
 
-    /// Learns the header values in a message, whatever becomes of it. One that cannot be read is told up to where they may
-    /// begin.
+    /// Learns the header values and the user information of URLs in a message, whatever becomes of it. One that cannot be
+    /// read is told up to where they may begin.
     fn message<'t>(&mut self, text: &'t str) -> &'t str {
         let Ok(raw) = json::parse(text, DEPTH) else {
-            return text::find(text, "headers").and_then(|at| text.get(..at)).unwrap_or(text);
+            let end = ["headers", "://"].iter().filter_map(|words| text::find(text, words)).min();
+            return end.and_then(|at| text.get(..at)).unwrap_or(text);
         };
         let mut known = Secrets::new();
         learn_within(raw, &mut known);
@@ -312,14 +313,15 @@ impl Trace {
     }
 }
 
-/// Learns the header values anywhere in a message: what is refused is traced too.
+/// Learns the credentials anywhere in a message, under whatever name a URL stands: what is refused is traced too.
 fn learn_within(raw: Raw<'_>, known: &mut Secrets) {
-    match json::members(raw) {
-        Some(members) => {
-            known.learn_arguments(&members);
-            members.iter().for_each(|(_, value)| learn_within(value, known));
-        }
-        None => json::elements(raw).into_iter().flatten().for_each(|element| learn_within(element, known)),
+    if let Some(members) = json::members(raw) {
+        known.learn_arguments(&members);
+        members.iter().for_each(|(_, value)| learn_within(value, known));
+    } else if let Some(elements) = json::elements(raw) {
+        elements.into_iter().for_each(|element| learn_within(element, known));
+    } else if let Some(text) = json::string(raw).filter(|text| text::holds(text, "://") && !text.contains(' ')) {
+        known.learn_url(&text);
     }
 }
 
@@ -355,6 +357,59 @@ mod tests {
     use super::*;
     use crate::gateway::Gateway;
     use crate::time::WallTime;
+
+    /// The trace of a gateway that is told these messages by a peer.
+    fn told(messages: &[&str]) -> String {
+        let genesis = Genesis { seed: [1; 32], now: Instant::from_ms(0), unix_ms: WallTime(0) };
+        let mut gateway = Gateway::new(genesis, Config::default());
+        gateway.set_trace(true);
+        let peer = crate::io::PeerId(1);
+        gateway.handle_input(Instant::from_ms(1), Input::Open { peer, scope: "stdio".into() }).unwrap();
+        for text in messages {
+            gateway.handle_input(Instant::from_ms(1), Input::Message { peer, text: (*text).into() }).unwrap();
+        }
+        core::iter::from_fn(|| gateway.poll_trace()).collect()
+    }
+
+    #[test]
+    fn the_user_information_of_a_url_stands_in_no_line() {
+        let call = |tool: &str, arguments: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":"{tool}","method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+            )
+        };
+        for message in [
+            call("connect_agent", r#"{"alias":"a","agent_url":"http://ada:hunter2hunter2@a.test"}"#),
+            call("connect_agent", r#"{"alias":"a","agent_url":"http://hunter2hunter2@a.test"}"#),
+            call("connect_agent", r#"{"alias":"a","agent_url":"http:/ada:hunter2hunter2@a.test"}"#),
+            call("connect_agent", r#"{"alias":"a","agent_url":"HTTPS://ada:hun%74er2hunter2@a.test/x?y#z"}"#),
+            call("connect_agent", r#"{"alias":"a","agent_url":"https://ada:hunter2/hunter2@a.test/"}"#),
+            call("connect_agent", r#"{"alias":"a","agent_url":"x","agent_url":"https://ada:hunter2hunter2@a.test/"}"#),
+            call("connect_agent", r#"{"alias":"a","agentUrl":["https://ada:hunter2hunter2@a.test/"]}"#),
+            call("connect_agent", r#"{"alias":"a","agent_url":"ftp:\u002f\u002fada:hunter2hunter2\u0040a.test/"}"#),
+            call("send_message", r#"{"agent":"ada:hunter2hunter2@a.test","message":"x"}"#),
+            call("get_task", r#"{"agent":"http://ada:hunter2hunter2@a.test","task_id":"t"}"#),
+            call("discover_agents", r#"{"directory_url":"https://ada:hunter2hunter2@a.test"}"#),
+            call("create_caller_card", r#"{"name":"n","description":"d","url":"https://ada:hunter2hunter2@a.test"}"#),
+            call("send_message", r#"{"agent":"https://a.test","parts":[{"url":"https://ada:hunter2hunter2@a.test/f"}]}"#),
+            r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"url":"http://ada:hunter2hunter2@a.test""#.to_string(),
+        ] {
+            let trace = told(&[&message]);
+            assert!(!trace.contains("hunter2") && !trace.contains("er2hunter2"), "{message}: {trace}");
+        }
+    }
+
+    #[test]
+    fn a_trace_of_user_information_is_the_trace_of_its_replay() {
+        let text = |user: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"connect_agent","arguments":{{"alias":"a","agent_url":"http://{user}@a.test"}}}}}}"#
+            )
+        };
+        for user in ["ada:hunter2hunter2", "ada:hunter2", "hunter2hunter2", "ada:hunter2%40hunter2"] {
+            assert_eq!(told(&[&text(user)]), told(&[&text("secret:1")]), "{user}");
+        }
+    }
 
     #[test]
     fn a_configured_credential_stands_in_no_line() {

@@ -17,6 +17,7 @@ mod reference;
 
 pub use address::Address;
 pub use fault::UrlFault;
+pub(crate) use reference::decode;
 
 use crate::text;
 use reference::{Authority, Fault, FaultKind, Reference};

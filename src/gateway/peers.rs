@@ -140,7 +140,7 @@ impl Gateway {
     }
 
     pub(super) fn request(&mut self, peer: PeerId, id: &Id, method: &str, params: Option<Raw<'_>>) {
-        self.learn_headers(peer, params);
+        self.learn_credentials(peer, params);
         let limit = self.ground.config.limits.calls_per_peer;
         let Some(session) = self.peers.get_mut(&peer) else { return };
         let scope = self.scopes.get_or_default(session.scope.as_str());
@@ -166,8 +166,9 @@ impl Gateway {
         }
     }
 
-    /// Header values are secrets before anything else is looked at: a request that is refused is traced too.
-    fn learn_headers(&mut self, peer: PeerId, params: Option<Raw<'_>>) {
+    /// Header values and the user information of URLs are secrets before anything else is looked at: a request that is
+    /// refused is traced too.
+    fn learn_credentials(&mut self, peer: PeerId, params: Option<Raw<'_>>) {
         let params = params.and_then(json::members).unwrap_or_default();
         // Header fields among the arguments of another server's tool are for that server.
         if params.string("name").is_some_and(|name| self.ground.catalog.find(&name).is_some()) {

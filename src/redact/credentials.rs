@@ -71,10 +71,41 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
     secrets
 }
 
-/// The password of `Basic` credentials.
+/// The password of `Basic` credentials, or of the user information of a URL.
 pub(super) fn password(credential: &str) -> Option<String> {
-    let pair = String::from_utf8(base64::decode(credential)?).ok()?;
+    let pair = base64::decode(credential).and_then(|pair| String::from_utf8(pair).ok());
+    let pair = pair.as_deref().unwrap_or(credential);
     pair.split_once(':').map(|(_, password)| password.to_owned())
+}
+
+/// The user information in what was meant as a URL (RFC 3986 §3.2.1): its password and all of it, as they are written
+/// and as they are meant. What can be read as a URL has none.
+pub(super) fn of_url(text: &str) -> Vec<String> {
+    let mut secrets = Vec::new();
+    if !text.contains('@') || url::Url::parse(text).is_ok() {
+        return secrets;
+    }
+    let (scheme, after) = text.split_once(':').unwrap_or_default();
+    let is_url = after.starts_with("//") || ["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    let rest = if is_url { after.trim_start_matches(['/', '\\']) } else { text };
+    // A password with a slash in it ends the authority too early: then all up to the last `@` may belong to it.
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    for (user, _) in [authority, rest].iter().filter_map(|part| part.rsplit_once('@')) {
+        let password = user.split_once(':').map(|(_, password)| password);
+        if password.is_none() && !is_url {
+            continue;
+        }
+        for written in password.into_iter().chain([user]) {
+            let meant = String::from_utf8(url::decode(written)).unwrap_or_default();
+            let is_other = meant != written && !other_spellings(&meant).iter().any(|spelling| spelling == written);
+            secrets.push(meant);
+            if is_other {
+                secrets.push(written.to_owned());
+            }
+        }
+    }
+    secrets.retain(|secret| text::code_points(secret) >= FEWEST_CHARACTERS);
+    secrets
 }
 
 /// How a secret may be spelled where it is quoted: in JSON text that is itself a string, as the writers of common

@@ -205,3 +205,26 @@ fn one_pass_agrees_with_searching_for_each() {
         assert_eq!(secrets.redact(text).replace("[redacted]", ""), kept);
     }
 }
+
+#[test]
+fn user_information_is_a_credential() {
+    let cases: [(&str, &[&str]); 12] = [
+        ("https://ada:hunter2222@a.test/x", &["hunter2222", "ada:hunter2222"]),
+        ("https://ada:pw@a.test/x", &[]),
+        ("https://ada:hunter2@a.test/x", &["ada:hunter2"]),
+        ("https://abcdefgh@a.test", &["abcdefgh"]),
+        ("https://ada:a%40cdefgh@a.test", &["a@cdefgh", "ada:a@cdefgh", "ada:a%40cdefgh"]),
+        ("https://ada:%61bcdefgh@a.test", &["abcdefgh", "%61bcdefgh", "ada:abcdefgh", "ada:%61bcdefgh"]),
+        ("https://ada:hunter2222@b@a.test", &["hunter2222@b", "ada:hunter2222@b"]),
+        ("ada:hunter2222@a.test", &["hunter2222", "ada:hunter2222"]),
+        ("planner-agent@a.test", &[]),
+        ("https://a.test/@planner-agent", &[]),
+        ("https://a.test/x?mail=planner-agent@a.test", &[]),
+        ("planner-agent", &[]),
+    ];
+    for (text, expected) in cases {
+        let mut secrets = Secrets::new();
+        secrets.learn_url(text);
+        assert_eq!(secrets.iter().collect::<Vec<_>>(), expected, "{text}");
+    }
+}

@@ -275,7 +275,7 @@ pub(super) fn normalize(out: &mut String, part: &str) {
 }
 
 /// The bytes of a part, percent-encoding undone.
-pub(super) fn decode(part: &str) -> alloc::vec::Vec<u8> {
+pub(crate) fn decode(part: &str) -> alloc::vec::Vec<u8> {
     let bytes = part.as_bytes();
     let (mut out, mut at) = (alloc::vec::Vec::with_capacity(bytes.len()), 0);
     while let Some(byte) = bytes.get(at) {

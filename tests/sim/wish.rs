@@ -200,10 +200,18 @@ fn mistaken(chance: &mut Chance) -> Wish {
         ("send_message", r#"{"agent":"http://169.254.169.254/","message":"x"}"#),
         ("get_task", r#"{"agent":"a0","task_id":" "}"#),
         ("connect_agent", r#"{"alias":"Bad","agent_url":"x"}"#),
-        ("connect_agent", r#"{"alias":"bad","agent_url":"https://u:p@a0.test/"}"#),
+        ("connect_agent", r#"{"alias":"bad","agent_url":"https://ada:user-information@a0.test/"}"#),
         ("connect_agent", r#"{"alias":"bad","agent_url":"https://a0.test/","headers":{"Host":"x"}}"#),
         ("list_agents", r#"{"verbose":true}"#),
         ("get_agent_card", "[]"),
     ]);
-    simple(tool, arguments.to_owned())
+    let needle = "user-information";
+    let user_information = arguments.contains(needle).then(|| Secret {
+        scope: String::new(),
+        origin: String::new(),
+        name: String::new(),
+        value: String::new(),
+        needles: vec![needle.to_owned()],
+    });
+    Wish { secrets: user_information.into_iter().collect(), ..simple(tool, arguments.to_owned()) }
 }
