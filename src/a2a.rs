@@ -30,7 +30,7 @@ pub use card::{Card, NotACard};
 pub use choice::{Choice, ChoiceFault, choose, normalized};
 pub use dialect::{Dialect, Interface};
 pub use discovery::card_candidates;
-pub use error::{Fault, FaultKind};
+pub use error::{Fault, FaultKind, excerpt};
 pub use event::{ArtifactUpdate, Event, StatusUpdate, event};
 pub use member::Misread;
 pub use message::{Message, Role};

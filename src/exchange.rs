@@ -64,7 +64,7 @@ pub enum Report<'e> {
     Reply(Reply),
     /// one event of a stream
     Event(sse::Event<'e>),
-    /// the stream ended; an unterminated last event
+    /// the stream ended; what stood unterminated at its end, which is no event
     Closed(Option<sse::Event<'static>>),
     /// nothing more will come
     Failed(Failure),
@@ -94,6 +94,8 @@ pub enum Failure {
         detail: String,
         /// whether an HTTP head had come
         answered: bool,
+        /// what had come of a plain answer
+        received: Vec<u8>,
     },
     /// more than the limit of that name
     TooLarge(&'static str),
@@ -419,9 +421,13 @@ impl Exchanges {
             Phase::Events(Some(decoder)) => decoder.retry_ms(),
             Phase::Events(None) | Phase::Waiting | Phase::Body { .. } => None,
         };
-        let answered = !matches!(exchange.phase, Phase::Waiting);
+        let (answered, received) = match &mut exchange.phase {
+            Phase::Waiting => (false, Vec::new()),
+            Phase::Body { body, .. } => (true, core::mem::take(body)),
+            Phase::Events(_) => (true, Vec::new()),
+        };
         self.retry_ms = asked;
-        Ok(self.end(ground, first, Report::Failed(Failure::Transport { cause, detail, answered }), false))
+        Ok(self.end(ground, first, Report::Failed(Failure::Transport { cause, detail, answered, received }), false))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Limits {
     pub header_bytes: u64,
     /// redirects of one exchange
     pub redirects: u64,
+    /// readings of a task in a row that fail, in a call without a deadline
+    pub failed_readings: u64,
     /// cards of agents called by URL that are kept
     pub cards_by_url: u64,
     /// body of an incoming request
@@ -56,7 +58,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 23] = [
+    pub const TABLE: [Row; 24] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
         ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
@@ -68,6 +70,7 @@ impl Limits {
         ("agents_per_scope", 256, |limits| &mut limits.agents_per_scope),
         ("header_bytes", 64 << 10, |limits| &mut limits.header_bytes),
         ("redirects", 3, |limits| &mut limits.redirects),
+        ("failed_readings", 720, |limits| &mut limits.failed_readings),
         ("cards_by_url", 256, |limits| &mut limits.cards_by_url),
         ("request_bytes", 8 << 20, |limits| &mut limits.request_bytes),
         ("incoming_bytes", 64 << 20, |limits| &mut limits.incoming_bytes),
@@ -103,6 +106,7 @@ impl Default for Limits {
             agents_per_scope: 0,
             header_bytes: 0,
             redirects: 0,
+            failed_readings: 0,
             cards_by_url: 0,
             request_bytes: 0,
             incoming_bytes: 0,

@@ -171,7 +171,7 @@ fn reason(raw: Raw<'_>) -> Option<String> {
 }
 
 /// The words of a body, on one line, at most 200 characters.
-pub(super) fn excerpt(body: &str) -> String {
+pub fn excerpt(body: &str) -> String {
     let spoken = json::parse(body, 128).ok().and_then(|raw| match json::members(raw) {
         Some(members) => words(&members),
         None => json::string(raw),

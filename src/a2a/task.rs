@@ -183,14 +183,13 @@ impl Task {
             let last = self.history.iter().flatten().next_back();
             pieces.extend(last.filter(|message| message.role == Role::Agent).map(Message::readable));
         }
-        let mut out = String::with_capacity(pieces.iter().map(|piece| piece.len() + 1).sum());
-        for piece in pieces.iter().filter(|piece| !piece.trim().is_empty()) {
-            if !out.is_empty() && !out.ends_with('\n') {
-                out.push('\n');
-            }
-            out.push_str(piece);
-        }
-        out
+        lines(&pieces)
+    }
+
+    /// What its artifacts say, for people.
+    #[must_use]
+    pub fn made(&self) -> String {
+        lines(&gather(self.artifacts().iter().map(|artifact| readable(&artifact.parts))))
     }
 
     /// About how many bytes it takes.
@@ -199,6 +198,18 @@ impl Task {
         let history: usize = self.history.iter().flatten().map(Message::bytes).sum();
         history + self.artifacts().iter().map(Artifact::bytes).sum::<usize>()
     }
+}
+
+/// Pieces that say anything, each on lines of its own.
+fn lines(pieces: &[String]) -> String {
+    let mut out = String::with_capacity(pieces.iter().map(|piece| piece.len() + 1).sum());
+    for piece in pieces.iter().filter(|piece| !piece.trim().is_empty()) {
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
+        out.push_str(piece);
+    }
+    out
 }
 
 impl Default for Status {

@@ -58,7 +58,7 @@ impl AskDirectory {
         };
         let until = run.ground.now.plus_ms(TIMEOUT_MS);
         let label = label(&registered);
-        let exchange = run.start(plan).map_err(|failure| fault::failure(&label, &failure))?;
+        let exchange = run.start(plan).map_err(|failure| fault::failure(run, &label, &failure))?;
         let work = Self { url: registered, help, cursor, exchange: Some(exchange), until };
         Ok(Started::Running(alloc::boxed::Box::new(Work::Directory(work))))
     }
@@ -75,7 +75,7 @@ impl AskDirectory {
                 let problem = crate::a2a::Fault::of_status(reply.status, &fault::clean(run, &reply.body));
                 Err(fault::agent(&label(&self.url), &problem))
             }
-            Report::Failed(failure) => Err(fault::failure(&label(&self.url), &failure)),
+            Report::Failed(failure) => Err(fault::failure(run, &label(&self.url), &failure)),
             Report::Event(_) | Report::Closed(_) => return None,
         })
     }

@@ -7,16 +7,38 @@ use super::Run;
 use super::target::Target;
 use crate::a2a::{self, Fault, FaultKind};
 use crate::exchange::{Failure, Reply};
+use crate::history;
 use crate::http;
 use crate::io::Cause;
 use crate::json::Json;
 use crate::mcp::outcome::{Code, ToolError};
+use crate::text;
+
+/// How much of what an agent said an error repeats, in code points.
+const SAID: u64 = 4000;
+
+/// What an agent said, as the text of an error repeats it: all of it stands in the structured content.
+#[must_use]
+pub fn said(words: &str) -> String {
+    let mut out = history::shorten(words, SAID);
+    if out.len() < words.len() {
+        out.push_str(" (cut here: structuredContent has the rest)");
+    }
+    out
+}
 
 /// The error of a failed exchange.
 #[must_use]
-pub fn failure(label: &str, failure: &Failure) -> ToolError {
+pub fn failure(run: &Run<'_>, label: &str, failure: &Failure) -> ToolError {
     match failure {
-        Failure::Transport { cause, detail, answered } => transport(label, *cause, detail, *answered),
+        Failure::Transport { cause, detail, answered, received } => {
+            let mut error = transport(label, *cause, detail, *answered);
+            let received = a2a::excerpt(&clean(run, received));
+            if !received.is_empty() {
+                error.message = format!("{}; it had sent: {received}", error.message);
+            }
+            error
+        }
         Failure::TooLarge(limit) => {
             ToolError::new(Code::TooLarge, format!("the answer of {label} is larger than the limit {limit} allows"))
                 .with("limit", crate::json::Json::string(limit))
@@ -32,7 +54,9 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
     let (code, what) = match cause {
         Cause::Refused => (Code::Unreachable, "refused the connection: check that it runs and that the URL is right"),
         Cause::Dns => (Code::Unreachable, "has no address: check the host name"),
-        Cause::Tls => (Code::Unreachable, "could not be trusted: its TLS certificate was not accepted"),
+        Cause::Tls => {
+            (Code::Unreachable, "did not get through the TLS handshake: check its certificate, and that its port speaks https")
+        }
         Cause::Blocked => (Code::Blocked, "was not called: the host refused its address"),
         Cause::Redirect => {
             (Code::HttpStatus, "answered with a redirect whose target cannot be read here: register the final address")
@@ -53,7 +77,10 @@ pub fn agent(label: &str, fault: &Fault) -> ToolError {
     match fault {
         Fault::Agent { code, kind, message, data } => {
             let (own, advice) = about_task(*kind).unwrap_or((Code::AgentError, ""));
-            let mut error = ToolError::new(own, format!("{label} answered with an error: {advice}{message}"));
+            let mut error = ToolError::new(own, format!("{label} answered with an error: {advice}{}", said(message)));
+            if text::code_points(message) > SAID {
+                error = error.with("agent_message", Json::string(message));
+            }
             if let Some(code) = code {
                 error = error.with_integer("agent_code", *code);
             }

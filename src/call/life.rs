@@ -77,7 +77,7 @@ pub const STATES: [(State, &str); 10] = [
 ];
 
 /// Every transition: in this state, on this event, to that state, and the words of the diagram.
-pub const TABLE: [(State, Event, State, &str); 34] = {
+pub const TABLE: [(State, Event, State, &str); 36] = {
     use {Event as E, State as S};
     [
         (S::Finding, E::Found, S::Sending, "interface known"),
@@ -104,11 +104,13 @@ pub const TABLE: [(State, Event, State, &str); 34] = {
         (S::Resuming, E::Answer, S::Ended, "message or interrupted task"),
         (S::Resuming, E::Terminal, S::Closing, "terminal status"),
         (S::Resuming, E::Running, S::Waiting, "plain answer, task goes on"),
-        (S::Resuming, E::Broken, S::Reading, "cut again"),
+        (S::Resuming, E::Broken, S::Waiting, "cut again"),
+        (S::Resuming, E::VersionRefused, S::Resuming, "once more in 0.3"),
         (S::Resuming, E::ResumeRefused, S::Waiting, "not offered"),
         (S::Waiting, E::Due, S::Polling, "0.25 s growing to 5 s"),
         (S::Polling, E::Answer, S::Ended, "terminal or interrupted"),
         (S::Polling, E::Running, S::Waiting, "task goes on"),
+        (S::Polling, E::RunningStreamed, S::Resuming, "task goes on, resubscribe"),
         (S::Polling, E::ReadFailed, S::Waiting, "may pass"),
         (S::Finding, E::Failure, S::Ended, ""),
         (S::Sending, E::Failure, S::Ended, "error"),

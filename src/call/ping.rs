@@ -44,7 +44,7 @@ impl Ping {
                 work.exchange = Some(exchange);
                 Started::Running(alloc::boxed::Box::new(Work::Ping(work)))
             }
-            Err(failure) => Started::Done(work.result(run, Err(fault::failure(&work.target.label, &failure)))),
+            Err(failure) => Started::Done(work.result(run, Err(fault::failure(run, &work.target.label, &failure)))),
         }
     }
 
@@ -64,7 +64,7 @@ impl Ping {
             Report::Reply(reply) => Ok(Some(reply.status)),
             Report::Failed(Failure::Redirect { status, .. }) => Ok(Some(status)),
             Report::Failed(failure @ Failure::Transport { answered: false, .. }) => {
-                Err(fault::failure(&self.target.label, &failure))
+                Err(fault::failure(run, &self.target.label, &failure))
             }
             Report::Failed(_) | Report::Event(_) | Report::Closed(_) => Ok(None),
         };

@@ -32,8 +32,6 @@ pub use answer::{message_result, task_result};
 const CLOSING_MS: u64 = 500;
 /// How long the reading of an ended task may take that confirms it.
 const CONFIRMING_MS: u64 = 10_000;
-/// How often a broken stream is taken up again.
-const RESUMES: u32 = 5;
 
 /// How long a send may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +71,10 @@ pub struct Send {
     assembly: Assembly,
     deadline: Option<Instant>,
     wake: Option<(Instant, Reason)>,
-    resumes: u32,
+    /// the stream broke and may be taken up again
+    resumable: bool,
+    /// it was taken up again
+    resumed: bool,
     /// the task was begun before: it is read instead of sent to
     is_known: bool,
     /// whether resubscribing takes the other HTTP method (A2A 1.0 names POST in its text and GET in its proto)
@@ -131,7 +132,8 @@ impl Send {
             exchange: None,
             deadline: None,
             wake: None,
-            resumes: 0,
+            resumable: false,
+            resumed: false,
             is_known: false,
             other_method: false,
             reading: reading::Reading::default(),
@@ -177,9 +179,9 @@ impl Send {
     }
 
     fn step(&mut self, happening: Happening) {
-        if let Some(next) = life::next(self.state, happening) {
-            self.state = next;
-        }
+        let next = life::next(self.state, happening);
+        debug_assert!(next.is_some(), "{happening:?} in {:?} is not in the table", self.state);
+        self.state = next.unwrap_or(self.state);
         self.wake = None;
     }
 
@@ -234,7 +236,7 @@ impl Send {
                 self.exchange = Some(exchange);
                 None
             }
-            Err(failure) => Some(self.fail(run, fault::failure(&self.target.label, &failure))),
+            Err(failure) => Some(self.fail(run, fault::failure(run, &self.target.label, &failure))),
         }
     }
 
@@ -328,11 +330,18 @@ impl Send {
     /// Does what is due: the deadline, the end of the closing events, the next reading.
     pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         if self.deadline.is_some_and(|at| run.ground.now >= at) {
-            // An ended task is an answer, if only its confirmation was late.
-            if self.is_settled() {
-                return Some(self.finish(run));
-            }
-            return Some(self.time_out(run));
+            // An ended task is an answer, if only its confirmation is late.
+            return Some(match self.state {
+                State::Closing | State::Confirming => self.finish(run),
+                State::Finding
+                | State::Sending
+                | State::Streaming
+                | State::Reading
+                | State::Resuming
+                | State::Waiting
+                | State::Polling
+                | State::Ended => self.time_out(run),
+            });
         }
         if self.wake.is_none_or(|(at, _)| run.ground.now < at) {
             return None;

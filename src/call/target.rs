@@ -75,7 +75,7 @@ impl Target {
         let by_public = profile.as_ref().is_some_and(|profile| profile.by_public);
         run.exchanges
             .check(run.ground, &interface.url, &self.url, by_public)
-            .map_err(|failure| fault::failure(&self.label, &failure))
+            .map_err(|failure| fault::failure(run, &self.label, &failure))
     }
 
     /// What is known of the agent's card.

@@ -100,7 +100,7 @@ impl TaskCall {
                 self.exchange = Some(exchange);
                 None
             }
-            Err(failure) => Some(Err(fault::failure(&self.target.label, &failure))),
+            Err(failure) => Some(Err(fault::failure(run, &self.target.label, &failure))),
         }
     }
 
@@ -119,7 +119,7 @@ impl TaskCall {
             Report::Failed(failure) => {
                 let silent = matches!(failure, Failure::Transport { answered: false, .. });
                 self.target.heard(run, !silent);
-                return Some(Err(fault::failure(&self.target.label, &failure)));
+                return Some(Err(fault::failure(run, &self.target.label, &failure)));
             }
             Report::Event(_) | Report::Closed(_) => return None,
         };

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Send;
 use crate::a2a::part::readable;
 use crate::a2a::{Change, Message, State, Task};
-use crate::call::Ended;
+use crate::call::{Ended, fault};
 use crate::history;
 use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
@@ -35,7 +35,7 @@ impl Send {
         error.items = items(task);
         let partial = task.readable();
         if !partial.is_empty() {
-            error.items.push(format!("received so far: {partial}"));
+            error.items.push(format!("received so far: {}", fault::said(&partial)));
         }
         if !task.id.is_empty() {
             error = error.with("task_id", Json::string(&task.id));
@@ -89,10 +89,14 @@ fn task_outcome(label: &str, task: &Task) -> Ended {
     let message = if reason.is_empty() {
         format!("{label} ended task {} as {state}, without a reason", task.id)
     } else {
-        format!("{label} ended task {} as {state}: {reason}", task.id)
+        format!("{label} ended task {} as {state}: {}", task.id, fault::said(&reason))
     };
     let mut error = ToolError::new(code, message).with("task_id", Json::string(&task.id)).with_received("task", task.to_json());
     error.items = items(task);
+    let made = task.made();
+    if !made.is_empty() && made.trim() != reason.trim() {
+        error.items.push(format!("received before: {}", fault::said(&made)));
+    }
     Err(error)
 }
 

@@ -13,7 +13,6 @@ impl Send {
     /// The outcome as it is assembled.
     pub(super) fn finish(&mut self, run: &mut Run<'_>) -> Ended {
         self.step(Happening::Answer);
-        self.state = State::Ended;
         self.remember(run);
         self.drop_exchange(run);
         self.relay_whole(run);
@@ -91,6 +90,10 @@ impl Send {
             ),
             None if self.state == State::Finding => format!("the card of {label} did not come in {waited}; nothing was sent"),
             None => format!("{label} did not answer in {waited}; the message may have arrived"),
+        };
+        let message = match self.reading.trouble() {
+            Some(trouble) => format!("{message}. The last reading failed: {trouble}"),
+            None => message,
         };
         // That a card is late says nothing of the agent.
         if self.assembly.task().is_none() && self.state != State::Finding {

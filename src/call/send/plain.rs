@@ -14,7 +14,7 @@ impl Send {
     pub(super) fn sent(&mut self, run: &mut Run<'_>, report: Report<'_>) -> Option<Ended> {
         match report {
             Report::Reply(reply) => self.answered(run, &reply),
-            Report::Failed(failure) => Some(self.fail(run, fault::failure(&self.target.label, &failure))),
+            Report::Failed(failure) => Some(self.fail(run, fault::failure(run, &self.target.label, &failure))),
             Report::Event(_) | Report::Closed(_) => None,
         }
     }

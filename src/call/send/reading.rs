@@ -1,30 +1,39 @@
 //! Reading a task that goes on: after a break, and again and again with growing pauses.
 
 use alloc::format;
+use alloc::string::String;
 
 use super::{Happening, Send, State};
 use crate::a2a::{self, Event, Fault, FaultKind};
 use crate::call::{Ended, Run, fault};
-use crate::exchange::{Reply, Report};
-use crate::io::Reason;
+use crate::exchange::{Failure, Reply, Report};
+use crate::io::{Cause, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 
 /// The first pause between two readings.
 const FIRST_MS: u64 = 250;
 /// The longest pause.
 const LONGEST_MS: u64 = 5000;
-/// How often in a row an agent may fail to answer a reading.
-const FAILURES: u32 = 10;
-/// How often in a row an agent may answer a reading with an error: just after its start a task may not be known everywhere.
+/// How often in a row an agent may say that it cannot be asked for the task: just after its start a task may not be known
+/// everywhere.
 const REFUSALS: u32 = 3;
 
 /// What is kept between two readings.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     pause_ms: u64,
-    failures: u32,
+    failures: u64,
     refusals: u32,
     count: u64,
+    /// why the last one failed
+    trouble: Option<String>,
+}
+
+impl Reading {
+    /// Why the last reading failed.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
 }
 
 impl Send {
@@ -34,7 +43,9 @@ impl Send {
             return Some(self.nameless(run));
         }
         self.step(happening);
-        self.state = State::Waiting;
+        if happening == Happening::ResumeRefused {
+            self.resumable = false;
+        }
         let pause = match self.reading.pause_ms {
             0 => FIRST_MS,
             known => (known + known / 2).min(LONGEST_MS),
@@ -58,14 +69,12 @@ impl Send {
         let reply = match report {
             Report::Reply(reply) => reply,
             Report::Failed(failure) => {
-                if self.state == State::Confirming {
-                    return Some(self.finish(run));
-                }
-                self.reading.failures += 1;
-                if self.reading.failures > FAILURES {
-                    return Some(self.fail(run, fault::failure(&self.target.label, &failure)));
-                }
-                return self.wait(run, Happening::ReadFailed, None);
+                let is_final = match &failure {
+                    Failure::Transport { cause, .. } => matches!(cause, Cause::Blocked | Cause::Redirect),
+                    Failure::TooLarge(_) | Failure::Redirect { .. } | Failure::Blocked(_) => true,
+                };
+                let error = fault::failure(run, &self.target.label, &failure);
+                return self.again(run, error, is_final, None);
             }
             Report::Event(_) | Report::Closed(_) => return None,
         };
@@ -73,6 +82,7 @@ impl Send {
             Ok(a2a::Reply::Task(task)) => {
                 self.reading.failures = 0;
                 self.reading.refusals = 0;
+                self.reading.trouble = None;
                 self.taken(run, &reply, Event::Task(task))
             }
             Ok(a2a::Reply::Message(message)) => self.taken(run, &reply, Event::Message(message)),
@@ -98,33 +108,51 @@ impl Send {
                 let state = self.assembly.task().map_or("unknown".into(), |task| task.status.state.kebab());
                 run.progress(&format!("still {state} (reading {})", self.reading.count));
             }
-            let asked_ms = fault::asked_ms(run, reply);
-            return self.wait(run, Happening::Running, asked_ms);
+            if !self.resumable {
+                let asked_ms = fault::asked_ms(run, reply);
+                return self.wait(run, Happening::Running, asked_ms);
+            }
         }
         self.resume(run)
     }
 
     /// A reading was answered with an error.
     fn unread(&mut self, run: &mut Run<'_>, reply: &Reply, problem: &Fault) -> Option<Ended> {
+        let denied = matches!(problem, Fault::Status { status: 401 | 403, .. });
+        let is_final = match problem.kind() {
+            FaultKind::TaskNotFound => true,
+            FaultKind::Unsupported | FaultKind::MethodNotFound | FaultKind::VersionNotSupported | FaultKind::ContentType => {
+                // What stands before an agent that is down says so with a bare status.
+                matches!(problem, Fault::Agent { .. })
+            }
+            FaultKind::TaskNotCancelable | FaultKind::PushNotSupported | FaultKind::Terminal | FaultKind::Other => {
+                denied || matches!(problem, Fault::Depth)
+            }
+        };
+        if denied {
+            self.reading.refusals = REFUSALS;
+        }
+        let error = fault::answered(run, &self.target, reply, problem);
+        let asked_ms = fault::asked_ms(run, reply);
+        self.again(run, error, is_final, asked_ms)
+    }
+
+    /// A reading failed. It is tried again until the deadline of the call, unless the agent says again and again that there
+    /// is nothing to read. A call without a deadline gives up in the end.
+    fn again(&mut self, run: &mut Run<'_>, mut error: ToolError, is_final: bool, asked_ms: Option<u64>) -> Option<Ended> {
         if self.state == State::Confirming {
             return Some(self.finish(run));
         }
-        let passing = matches!(reply.status, 429 | 500 | 502 | 503 | 504);
-        let denied = matches!(problem, Fault::Status { status: 401 | 403, .. });
-        if passing && !matches!(problem, Fault::Agent { kind: FaultKind::TaskNotFound, .. }) {
-            self.reading.failures += 1;
-        } else {
-            self.reading.refusals += 1;
-        }
-        if denied || self.reading.failures > FAILURES || self.reading.refusals > REFUSALS {
-            let mut error = fault::answered(run, &self.target, reply, problem);
+        self.reading.failures += 1;
+        self.reading.refusals = if is_final { self.reading.refusals + 1 } else { 0 };
+        let endless = self.deadline.is_none() && self.reading.failures > run.ground.config.limits.failed_readings;
+        if endless || self.reading.refusals > REFUSALS {
             if let Some(task_id) = self.task_id() {
                 error.message = format!("{} (task {task_id})", error.message);
             }
             return Some(self.fail(run, error));
         }
-        fault::silence_ms(run, &self.target, reply);
-        let asked_ms = fault::asked_ms(run, reply);
+        self.reading.trouble = Some(error.message);
         self.wait(run, Happening::ReadFailed, asked_ms)
     }
 }

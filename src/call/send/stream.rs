@@ -1,14 +1,25 @@
 //! The stream of a send: events, the end, breaks.
 
 use alloc::format;
+use alloc::string::String;
 
-use super::{CLOSING_MS, CONFIRMING_MS, Happening, RESUMES, Send, State};
-use crate::a2a::{self, Event, Fault};
+use super::{CLOSING_MS, CONFIRMING_MS, Happening, Send, State};
+use crate::a2a::{self, Event, Fault, Task};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Report};
 use crate::io::{Cause, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::sse;
+
+/// How a stream ended.
+enum Break<'b> {
+    /// after an event
+    After,
+    /// within an event
+    Within(&'b sse::Event<'b>),
+    /// with its connection
+    Failed(&'b Failure),
+}
 
 impl Send {
     /// A report while a stream is awaited, read or closing.
@@ -16,18 +27,13 @@ impl Send {
         match report {
             Report::Event(event) => self.event(run, &event),
             Report::Closed(rest) => {
-                if let Some(rest) = rest
-                    && let Some(ended) = self.last_event(run, &rest)
-                {
-                    return Some(ended);
+                // What stands unterminated at the end is no event (WHATWG HTML §9.2.6): it only names the task to read.
+                if let Some(rest) = rest.as_ref().filter(|_| self.task_id().is_none()) {
+                    self.name_task(run, rest);
                 }
-                // The last event itself may have led on, to a reading of the task.
-                if self.exchange.is_some() { None } else { self.closed(run, None) }
+                self.closed(run, rest.as_ref().map(Break::Within).unwrap_or(Break::After))
             }
-            Report::Reply(reply) if self.state == State::Closing => {
-                let _ = reply;
-                self.closed(run, None)
-            }
+            Report::Reply(_) if self.state == State::Closing => self.closed(run, Break::After),
             Report::Reply(reply) => self.answered(run, &reply),
             Report::Failed(failure) => self.broken(run, &failure),
         }
@@ -76,17 +82,21 @@ impl Send {
         }
         if closes {
             self.drop_exchange(run);
-            return self.closed(run, None);
+            return self.closed(run, Break::After);
         }
         None
     }
 
-    /// What stands unterminated at the end counts where it is whole.
-    fn last_event(&mut self, run: &mut Run<'_>, rest: &sse::Event<'_>) -> Option<Ended> {
-        match self.decode_event(run, rest) {
-            Ok(_) => self.event(run, rest),
-            Err(_) => None,
-        }
+    /// Takes the ids of a task from what is no event.
+    fn name_task(&mut self, run: &mut Run<'_>, rest: &sse::Event<'_>) {
+        let (id, context_id) = match self.decode_event(run, rest) {
+            Ok(Event::Task(task)) => (Some(task.id), task.context_id),
+            Ok(Event::Status(update)) => (update.task_id, update.context_id),
+            Ok(Event::Artifact(update)) => (update.task_id, update.context_id),
+            Ok(Event::Message(_) | Event::Other(_)) | Err(_) => return,
+        };
+        // A task without artifacts is below every limit.
+        let _ = self.assembly.apply(Event::Task(Task::new(id.unwrap_or_default(), context_id)));
     }
 
     /// An error in the stream, or an event that is none.
@@ -105,7 +115,7 @@ impl Send {
                 &format!("a stream event of {} could not be read; reading the task instead", self.target.label),
             );
             self.drop_exchange(run);
-            return self.closed(run, None);
+            return self.closed(run, Break::After);
         }
         if self.state == State::Resuming {
             self.drop_exchange(run);
@@ -138,10 +148,10 @@ impl Send {
                     self.step(Happening::StreamRefused);
                     return self.transmit(run);
                 }
-                self.closed(run, Some(failure))
+                self.closed(run, Break::Failed(failure))
             }
             Failure::TooLarge(_) | Failure::Redirect { .. } | Failure::Blocked(_) => match self.state {
-                State::Closing => self.closed(run, None),
+                State::Closing => self.closed(run, Break::After),
                 State::Resuming => self.wait(run, Happening::ResumeRefused, None),
                 State::Finding
                 | State::Sending
@@ -150,13 +160,13 @@ impl Send {
                 | State::Reading
                 | State::Waiting
                 | State::Polling
-                | State::Ended => Some(self.fail(run, fault::failure(&self.target.label, failure))),
+                | State::Ended => Some(self.fail(run, fault::failure(run, &self.target.label, failure))),
             },
         }
     }
 
     /// The stream is over.
-    fn closed(&mut self, run: &mut Run<'_>, failure: Option<&Failure>) -> Option<Ended> {
+    fn closed(&mut self, run: &mut Run<'_>, how: Break<'_>) -> Option<Ended> {
         if self.state == State::Closing {
             return self.close(run);
         }
@@ -164,30 +174,42 @@ impl Send {
             return None;
         }
         if self.task_id().is_none() {
-            let error = match failure {
-                Some(failure) => fault::failure(&self.target.label, failure),
-                None => ToolError::new(
-                    Code::ProtocolError,
-                    format!(
-                        "{} ended its stream before an event that names a task; the message may have arrived and was not sent again",
-                        self.target.label
-                    ),
-                ),
-            };
-            return Some(self.fail(run, error));
-        }
-        if self.task_id().is_none() {
-            return Some(self.nameless(run));
+            return Some(self.unnamed(run, how));
         }
         run.log(Level::Warning, &format!("the stream of {} broke off; reading the task", self.target.label));
+        self.resumable = true;
+        if self.state == State::Resuming {
+            return self.wait(run, Happening::Broken, None);
+        }
         self.step(Happening::Broken);
         self.transmit(run)
+    }
+
+    /// The stream is over and no task is known that could be read.
+    fn unnamed(&mut self, run: &mut Run<'_>, how: Break<'_>) -> Ended {
+        let label = &self.target.label;
+        let rest = match how {
+            Break::Failed(failure) => {
+                let error = fault::failure(run, label, failure);
+                return self.fail(run, error);
+            }
+            Break::After | Break::Within(_) if !self.is_empty() => return self.nameless(run),
+            Break::After => String::new(),
+            Break::Within(rest) => a2a::excerpt(&fault::clean(run, rest.data.as_bytes())),
+        };
+        let mut message = format!(
+            "{label} ended its stream before an event that names a task; the message may have arrived and was not sent again"
+        );
+        if !rest.is_empty() {
+            message = format!("{message}; within an event it had sent: {rest}");
+        }
+        self.fail(run, ToolError::new(Code::ProtocolError, message))
     }
 
     /// The closing events were taken: the answer, or one reading of the task.
     pub(super) fn close(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         // A stream that was taken up again may have missed what came in between.
-        let is_whole = self.resumes == 0 && self.assembly.task().is_some_and(a2a::Task::has_answer);
+        let is_whole = !self.resumed && self.assembly.task().is_some_and(a2a::Task::has_answer);
         if is_whole || self.task_id().is_none() {
             return Some(self.finish(run));
         }
@@ -197,12 +219,9 @@ impl Send {
         self.transmit(run)
     }
 
-    /// After a reading in which the task went on: the stream again, or patience.
+    /// After a reading in which the task went on: the stream again.
     pub(super) fn resume(&mut self, run: &mut Run<'_>) -> Option<Ended> {
-        if self.resumes >= RESUMES {
-            return self.wait(run, Happening::Running, None);
-        }
-        self.resumes += 1;
+        self.resumed = true;
         self.step(Happening::RunningStreamed);
         self.transmit(run)
     }
