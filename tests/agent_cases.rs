@@ -12,9 +12,10 @@ mod support;
 
 use narrows::a2a::Dialect;
 use narrows::io::{Cause, ExchangeId};
-use support::case::{connect_with_card, host, host_with, list, part, rpc, send, strings, walk, words};
+use support::case::{Case, connect_with_card, host, host_with, list, part, rpc, send, strings, walk, words};
 use support::host::Host;
 use support::text::{at, string_at};
+use support::wire;
 
 #[test]
 fn cards_are_looked_for_in_order() {
@@ -22,7 +23,10 @@ fn cards_are_looked_for_in_order() {
         "card-004", "card-007", "card-010", "card-011", "card-014", "card-016", "card-017", "card-019", "card-020", "card-022",
         "card-023", "card-025",
     ];
-    let elsewhere = ids.map(|id| (id, "one card or one URL decides it: tests/a2a_cases.rs"));
+    let decided = "tests/a2a_cases.rs::card_discovery";
+    let mut elsewhere: Vec<(&str, &str)> = ids.map(|id| (id, decided)).to_vec();
+    elsewhere.push(("card-013", "the gateway rewrites no URL in the card of another"));
+    elsewhere.push(("card-026", "tests/a2a_server/card.rs::the_configuration_has_the_last_word"));
     walk("agent-card-discovery.json", &elsewhere, |case| {
         assert!(["card-001", "card-002", "card-005", "card-008"].contains(&case.id.as_str()), "nothing checks {}", case.id);
         let base = string_at(&case.input, &["base"]).unwrap();
@@ -59,7 +63,15 @@ fn event(host: &mut Host, exchange: ExchangeId, result: &str) {
 
 #[test]
 fn tasks_in_streams() {
-    let elsewhere = [("task-010", "one answer decides it: tests/a2a_cases.rs")];
+    let ended = "tests/a2a_server/sends.rs::unknown_tasks_are_not_found_and_ended_ones_stay";
+    let asks = "tests/a2a_server/functions.rs::input_closes_the_stream_and_one_more_message_goes_on";
+    let elsewhere = [
+        ("task-004", ended),
+        ("task-005", ended),
+        ("task-010", "tests/a2a_cases.rs::streams_and_states"),
+        ("task-016", asks),
+        ("task-017", asks),
+    ];
     walk("streaming-task-state.json", &elsewhere, |case| match case.id.as_str() {
         "task-001" => {
             let mut host = host("{}");
@@ -142,6 +154,9 @@ fn artifact_event(text: &str) -> String {
 #[test]
 fn artifacts_in_streams() {
     walk("artifacts-append.json", &[], |case| {
+        if case.id == "art-004" {
+            return artifacts_of_two_tasks(case);
+        }
         assert!(["art-001", "art-002", "art-005"].contains(&case.id.as_str()), "nothing checks {}", case.id);
         let (mut host, number, mut exchange) = streaming();
         event(&mut host, exchange, r#"{"task":{"id":"task-0","status":{"state":"working"}}}"#);
@@ -172,4 +187,21 @@ fn artifacts_in_streams() {
         let expected = string_at(&expected, &[]).unwrap_or_else(|| strings(&expected).concat());
         assert_eq!(texts.concat(), expected, "{}", case.id);
     });
+}
+
+/// Two tasks of one conversation: each has its own artifacts.
+fn artifacts_of_two_tasks(case: &Case) {
+    let context = string_at(&case.input, &["context"]).unwrap();
+    let mut host = host_with("bob", "https://bob.test/a2a", "");
+    let made = ["t1", "t2"].map(|task| {
+        let number = send(&mut host, "bob", "");
+        let (exchange, _) = host.fetch();
+        let pieces = strings(&part(&case.input, &[task]));
+        let task = wire::task(Dialect::JsonRpc10, (task, Some(&context)), "completed", "", &pieces.concat());
+        host.reply(exchange, 200, &rpc(&format!(r#"{{"task":{task}}}"#)));
+        part(&host.result(number), &["structuredContent", "task", "artifacts"])
+    });
+    let texts: Vec<String> =
+        list(&made[1]).iter().map(|artifact| string_at(artifact, &["parts", "0", "text"]).unwrap()).collect();
+    assert_eq!(texts, strings(&part(&case.expected, &["t2.artifacts"])));
 }

@@ -174,7 +174,7 @@ fn progress_token(token: Option<String>) -> Option<String> {
 
 #[test]
 fn context_ids() {
-    let elsewhere = [("ctx-001", "the gateway serves no agents' tasks")];
+    let elsewhere = [("ctx-001", "tests/a2a_server/access.rs::another_ones_task_is_as_unknown_as_none")];
     walk("context-ids.json", &elsewhere, |case| match case.id.as_str() {
         "ctx-002" => contexts_of_two_scopes(),
         "ctx-004" => {
@@ -252,8 +252,11 @@ fn contexts_of_two_scopes() {
 
 #[test]
 fn redirects_and_addresses() {
-    let served = "the core answers no HTTP requests";
-    walk("auth-redirects-cors.json", &[("auth-007", served), ("auth-008", served)], |case| match case.id.as_str() {
+    let elsewhere = [
+        ("auth-007", "tests/http/admission.rs::what_pages_must_read_is_exposed_on_the_response_itself"),
+        ("auth-008", "tests/http/admission.rs::a_preflight_is_answered_before_a_token_is_asked_for"),
+    ];
+    walk("auth-redirects-cors.json", &elsewhere, |case| match case.id.as_str() {
         "auth-001" => {
             let headers = part(&case.input, &["headers"]).replace("Bearer T", "Bearer a-long-token");
             let mut host = host_with("bob", &string_at(&case.input, &["agent"]).unwrap(), &format!(r#","headers":{headers}"#));

@@ -128,6 +128,19 @@ fn too_many_redirects(host: &mut Host, _: &str) {
     assert_reached(host, number, other, "http_status", "more than 1 times");
 }
 
+fn too_many_failed_readings(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let number = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","poll_timeout_seconds":-1}"#);
+    let (exchange, _) = host.fetches.pop_back().unwrap();
+    host.reply(exchange, 200, r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","status":{"state":"working"}}}}"#);
+    for _ in 0..3 {
+        host.advance(5500);
+        let (exchange, _) = host.fetch();
+        host.fail(exchange, Cause::Refused);
+    }
+    assert_reached(host, number, other, "unreachable", limit);
+}
+
 fn too_many_cards(host: &mut Host, _: &str) {
     for url in ["https://u1.test/", "https://u2.test/", "https://u1.test/"] {
         host.call(1, "send_message", &format!(r#"{{"agent":"{url}","message":"hi"}}"#));
@@ -162,6 +175,7 @@ fn every_limit_is_an_error_of_one_call() {
             "agents_per_scope" => too_many_agents(&mut host(limit, 2), limit),
             "header_bytes" => head_too_large(&mut host(limit, 500), limit),
             "redirects" => too_many_redirects(&mut host(limit, 1), limit),
+            "failed_readings" => too_many_failed_readings(&mut host(limit, 2), limit),
             "cards_by_url" => too_many_cards(&mut host(limit, 1), limit),
             // tests/http checks what is asked over HTTP.
             "request_bytes" | "incoming_bytes" | "requests" | "sessions" | "session_event_bytes" => {}

@@ -197,7 +197,7 @@ fn what_is_read_survives_being_written_and_read_again() {
 /// What an exchange of that label gives at every peer.
 fn core(answer: &Answer) -> Option<Task> {
     if answer.is_stream() {
-        return answer.stream().0.into_parts().0;
+        return answer.stream().0.task().cloned();
     }
     match answer.reply() {
         Ok(Reply::Task(task)) => Some(task),
@@ -241,7 +241,7 @@ fn the_core_exchanges_say_the_same_at_every_peer() {
             assert!(task.readable().contains(words), "{place}: {}", task.readable());
             assert!(!task.id.is_empty() && task.context_id.is_some(), "{place}");
         } else if label.ends_with("message-only") {
-            let found = if answer.is_stream() { answer.stream().0.into_parts().1 } else { message(answer.reply()) };
+            let found = if answer.is_stream() { answer.stream().0.message().cloned() } else { message(answer.reply()) };
             let message = found.unwrap_or_else(|| panic!("{place}: no message"));
             assert_eq!(message.readable(), "Direct message response", "{place}");
         } else if label.ends_with("get-unknown") || label == "get-task-unknown" || label == "cancel-unknown" {

@@ -79,7 +79,21 @@ fn long_functions(text: &str) -> Vec<String> {
     found
 }
 
-/// Types whose size or rounding depends on the machine, in what `io` shows to hosts.
+/// Modules that work in memory: places in texts and lists, lengths of both. No value of theirs leaves as it is.
+const IN_MEMORY: [&str; 10] = [
+    "src/a2a/assembly.rs",
+    "src/a2a/message.rs",
+    "src/a2a/part.rs",
+    "src/a2a/task.rs",
+    "src/json/",
+    "src/mcp/asks.rs",
+    "src/redact.rs",
+    "src/sse.rs",
+    "src/text.rs",
+    "src/url.rs",
+];
+
+/// Types whose size or rounding depends on the machine, in what a module shows to others.
 fn machine_types(text: &str) -> Vec<String> {
     let mut found = vec![];
     let mut open = false;
@@ -134,11 +148,13 @@ fn every_module_begins_with_its_documentation() {
 }
 
 #[test]
-fn the_border_has_no_type_that_depends_on_the_machine() {
-    let border: Vec<_> =
-        sources().into_iter().filter(|(path, _)| path.starts_with("src/io") || path == Path::new("src/io.rs")).collect();
-    assert!(!border.is_empty(), "no border found");
-    let breaches: Vec<String> = border
+fn no_value_that_leaves_has_a_type_that_depends_on_the_machine() {
+    let in_memory = |path: &Path| IN_MEMORY.iter().any(|name| path.to_str().unwrap().starts_with(name));
+    let shown: Vec<_> = sources().into_iter().filter(|(path, _)| !in_memory(path)).collect();
+    for module in ["src/io.rs", "src/trace.rs", "src/config.rs", "src/snapshot/records.rs", "src/limits.rs", "src/gateway.rs"] {
+        assert!(shown.iter().any(|(path, _)| path == Path::new(module)), "{module} is looked at");
+    }
+    let breaches: Vec<String> = shown
         .iter()
         .flat_map(|(path, text)| machine_types(text).into_iter().map(move |b| format!("{}: {b}", path.display())))
         .collect();

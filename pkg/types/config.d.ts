@@ -13,6 +13,7 @@ export type LimitName =
   | "agents_per_scope"
   | "header_bytes"
   | "redirects"
+  | "failed_readings"
   | "cards_by_url"
   | "request_bytes"
   | "incoming_bytes"

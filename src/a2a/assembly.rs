@@ -97,19 +97,6 @@ impl Assembly {
         self.message.as_ref()
     }
 
-    /// Task and message.
-    #[must_use]
-    pub fn into_parts(self) -> (Option<Task>, Option<Message>) {
-        (self.task, self.message)
-    }
-
-    /// The answer for people: the message, else the task's; may be empty.
-    #[must_use]
-    pub fn answer_text(&self) -> String {
-        let message = self.message.as_ref().map(Message::readable);
-        message.or_else(|| self.task.as_ref().map(Task::readable)).unwrap_or_default()
-    }
-
     /// Merges an event.
     ///
     /// # Errors

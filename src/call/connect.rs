@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use super::discovery::{CARD_MS, Discovery, Search};
 use super::target::Target;
 use super::{Ended, Run};
-use crate::exchange::Report;
+use crate::exchange::{Failure, Report};
 use crate::io::{Deadline, ExchangeId, Reason};
 use crate::json::Object;
 use crate::list::gather;
@@ -56,10 +56,10 @@ impl Connect {
         match search {
             Search::Going => None,
             Search::Found(found) => match run.scope.registry.same(&self.alias, self.registration) {
-                Some(_) => Some(self.result(Some(&found.profile), None)),
-                None => Some(self.result(None, Some("the alias was registered anew before this card arrived"))),
+                Some(_) => Some(self.result(run, Some(&found.profile), None)),
+                None => Some(self.result(run, None, Some("the alias was registered anew before this card arrived"))),
             },
-            Search::NotFound(why) => Some(self.result(None, Some(&why))),
+            Search::NotFound(why) => Some(self.result(run, None, Some(&why))),
         }
     }
 
@@ -76,7 +76,7 @@ impl Connect {
         }
         let why = self.discovery.so_far();
         self.discovery.give_up(run);
-        Some(Ok(self.result(None, Some(&why))))
+        Some(Ok(self.result(run, None, Some(&why))))
     }
 
     /// When the card's time is up.
@@ -90,11 +90,14 @@ impl Connect {
         self.discovery.stop(run);
     }
 
-    fn result(&self, profile: Option<&Profile>, card_error: Option<&str>) -> ToolResult {
+    fn result(&self, run: &Run<'_>, profile: Option<&Profile>, card_error: Option<&str>) -> ToolResult {
         let url = self.target.url.as_str();
         let verb = if self.replaced { "Reconnected" } else { "Connected" };
         let mut text = match profile {
-            Some(profile) => format!("{verb} '{}' to {url}. {}", self.alias, describe(profile)),
+            Some(profile) => {
+                let refusal = self.refusal(run, profile);
+                format!("{verb} '{}' to {url}. {}", self.alias, describe(profile, refusal.as_deref()))
+            }
             None => format!("{verb} '{}' to {url}, without a card: messages go to that URL as A2A 1.0 JSON-RPC.", self.alias),
         };
         if let Some(why) = card_error {
@@ -114,8 +117,19 @@ impl Connect {
     }
 }
 
-/// What the agent can do, in words.
-fn describe(profile: &Profile) -> String {
+impl Connect {
+    /// Why the interface of the card will not be called, where that is known already.
+    fn refusal(&self, run: &Run<'_>, profile: &Profile) -> Option<String> {
+        let url = &profile.interface.as_ref()?.url;
+        match run.exchanges.check(run.ground, url, &self.target.url, profile.by_public) {
+            Err(Failure::Blocked(why)) => Some(why),
+            Err(Failure::Transport { .. } | Failure::TooLarge(_) | Failure::Redirect { .. }) | Ok(()) => None,
+        }
+    }
+}
+
+/// What the agent can do, in words; and why nothing is asked of it, where that is so.
+fn describe(profile: &Profile, refusal: Option<&str>) -> String {
     let summary = profile.summary.members().unwrap_or_default();
     let name = summary.string("name").unwrap_or_default();
     let skills = summary.get("skills").and_then(crate::json::elements).unwrap_or_default();
@@ -138,7 +152,9 @@ fn describe(profile: &Profile) -> String {
     for note in &profile.notes {
         text = format!("{text} Note: {note}");
     }
-    if profile.foreign {
+    if let Some(why) = refusal {
+        text = format!("{text} No message will be sent to its interface: {why}.");
+    } else if profile.foreign {
         text.push_str(" Its card names an interface on another origin: messages go there without the header fields given here.");
     }
     text

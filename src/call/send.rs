@@ -77,6 +77,8 @@ pub struct Send {
     resumed: bool,
     /// the task was begun before: it is read instead of sent to
     is_known: bool,
+    /// the caller's log was told of ids that do not belong together, and of pieces after the last one
+    warned: [bool; 2],
     /// whether resubscribing takes the other HTTP method (A2A 1.0 names POST in its text and GET in its proto)
     other_method: bool,
     reading: reading::Reading,
@@ -135,6 +137,7 @@ impl Send {
             resumable: false,
             resumed: false,
             is_known: false,
+            warned: [false; 2],
             other_method: false,
             reading: reading::Reading::default(),
         }
@@ -289,6 +292,7 @@ impl Send {
         match self.assembly.apply(event) {
             Ok(applied) => {
                 run.ground.relayed.extend(relayed);
+                self.warn(run, [applied.foreign_ids, applied.after_last_chunk]);
                 if let (Some(task), Some(pending)) = (self.assembly.task(), run.scope.pending.get_mut(&run.caller.call)) {
                     pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
                 }
@@ -306,11 +310,26 @@ impl Send {
         }
     }
 
+    /// Tells the caller's log what was odd about an event and was taken all the same, each kind once.
+    fn warn(&mut self, run: &mut Run<'_>, odd: [bool; 2]) {
+        const WORDS: [&str; 2] = [
+            "sent an event of another task or context; it was taken",
+            "sent more of an artifact after its last piece; it was taken",
+        ];
+        for ((warned, odd), words) in self.warned.iter_mut().zip(odd).zip(WORDS) {
+            if odd && !core::mem::replace(warned, true) {
+                run.log(Level::Warning, &format!("{} {words}", self.target.label));
+            }
+        }
+    }
+
     /// After a whole answer: is it the end, or does the task go on?
     fn settle(&mut self, run: &mut Run<'_>, reply: &Reply) -> Option<Ended> {
         if self.is_settled() {
             return Some(self.finish(run));
         }
+        // What is answered plainly is no stream that could be taken up.
+        self.resumable = false;
         let asked_ms = fault::asked_ms(run, reply);
         self.wait(run, Happening::Running, asked_ms)
     }

@@ -33,8 +33,8 @@ pub struct Fetch {
 
 #[wasm_bindgen]
 impl Fetch {
-    /// Starts a request `{method, url, headers, body?}`, with the global fetch or with `own`, which gets the same object
-    /// with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
+    /// Starts a request `{method, url, headers, body?, public_only?}`, with the global fetch, which can see no addresses and
+    /// so does not look at `public_only`, or with `own`, which gets the same object with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
     /// `body(bytes)` any number of times, then `end()`; or `failed(cause, detail)` at any point. Nothing is told before
     /// this returns.
     ///

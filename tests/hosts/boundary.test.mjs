@@ -1,5 +1,6 @@
 // What crosses between JavaScript and the module, and what must not. The ids beside tests are those of tests/data/cases.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { openDriver } from "../../pkg/lib/open.mjs";
 import { Core } from "../../pkg/node/core.mjs";
@@ -305,4 +306,36 @@ test("a snapshot goes through restore", () => {
   const other = openDriver({ snapshot: driver.snapshot({ secrets: true }) });
   assert.deepEqual(other.snapshot(), driver.snapshot());
   for (const each of [driver, other]) each.dispose();
+});
+
+test("the module imports no clock and no chance", async () => {
+  const bytes = await readFile(new URL("../../pkg/dist/narrows_bg.wasm", import.meta.url));
+  const names = WebAssembly.Module.imports(await WebAssembly.compile(bytes)).map(({ name }) => name);
+  assert.ok(names.length > 0);
+  assert.deepEqual(
+    names.filter((name) => /now|date|performance|random|crypto|timeout|interval/i.test(name)),
+    [],
+  );
+});
+
+/** The cases of the field that are about this boundary, and the tests here that check them. */
+const CASES = {
+  "wasm-001": "two calls side by side both end",
+  "wasm-002": "a callback that calls back in is carried on in order and never nested",
+  "wasm-004": "integers of any size keep their digits",
+  "wasm-005": "what the host gets is made of plain objects",
+  "wasm-007": "times are numbers or BigInt, and a bad one is named",
+  "wasm-008": "bytes are copied, in and out",
+  "wasm-010": "the module imports no clock and no chance",
+  "wasm-011": "the module imports no clock and no chance",
+};
+
+test("every case of the field about this boundary is checked by a test here", async () => {
+  const cases = JSON.parse(await readFile(new URL("../data/cases/wasm-js-boundary.json", import.meta.url), "utf8"));
+  assert.deepEqual(
+    cases.map(({ id }) => id),
+    Object.keys(CASES),
+  );
+  const source = await readFile(new URL(import.meta.url), "utf8");
+  for (const name of Object.values(CASES)) assert.ok(source.includes(`test("${name}"`), name);
 });

@@ -348,6 +348,10 @@ impl Watch {
         let newest = self.exchanges.last_key_value().map_or(0, |(id, _)| id.0);
         assert!(exchange.0 > newest, "exchange ids grow: {} after {newest}", exchange.0);
         let asked = asked(request);
+        if asked.ask == Ask::Cancel {
+            let id = at(request.body.as_deref().unwrap_or_default(), &["params", "id"]);
+            assert!(id.as_deref() != Some("\"\"") && !request.url.contains("/tasks/:"), "a task without an id is canceled");
+        }
         let mut owners = cause.calls.clone();
         let known = asked.tasks.iter().any(|task| self.tasks.contains_key(task));
         match (asked.ask, asked.call) {

@@ -256,7 +256,7 @@ def rest_10(port, throws):
         send("streams", "boom", throws, new_conversation=True),
         ("note", "A stream that breaks is taken up again."),
         send("streams", "slow", ("subscribe-get", first_event, False), "=fail reset", "send-returnimmediately",
-             "subscribe-post", "cancel", new_conversation=True),
+             "subscribe-post", "=due", "cancel", new_conversation=True),
         connect("plain", url, rest_card(port, "1.0", False)),
         send("plain", "hello", "send"),
         send("plain", "message", "send-message-only", new_conversation=True),

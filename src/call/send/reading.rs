@@ -8,6 +8,7 @@ use crate::a2a::{self, Event, Fault, FaultKind};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Reply, Report};
 use crate::io::{Cause, Reason};
+use crate::json::Json;
 use crate::mcp::outcome::{Code, ToolError};
 
 /// The first pause between two readings.
@@ -146,6 +147,9 @@ impl Send {
         self.reading.failures += 1;
         self.reading.refusals = if is_final { self.reading.refusals + 1 } else { 0 };
         let endless = self.deadline.is_none() && self.reading.failures > run.ground.config.limits.failed_readings;
+        if endless {
+            error = error.with("limit", Json::string("failed_readings"));
+        }
         if endless || self.reading.refusals > REFUSALS {
             if let Some(task_id) = self.task_id() {
                 error.message = format!("{} (task {task_id})", error.message);

@@ -31,7 +31,7 @@ impl Send {
                 if let Some(rest) = rest.as_ref().filter(|_| self.task_id().is_none()) {
                     self.name_task(run, rest);
                 }
-                self.closed(run, rest.as_ref().map(Break::Within).unwrap_or(Break::After))
+                self.closed(run, rest.as_ref().map_or(Break::After, Break::Within))
             }
             Report::Reply(_) if self.state == State::Closing => self.closed(run, Break::After),
             Report::Reply(reply) => self.answered(run, &reply),
@@ -95,8 +95,10 @@ impl Send {
             Ok(Event::Artifact(update)) => (update.task_id, update.context_id),
             Ok(Event::Message(_) | Event::Other(_)) | Err(_) => return,
         };
-        // A task without artifacts is below every limit.
-        let _ = self.assembly.apply(Event::Task(Task::new(id.unwrap_or_default(), context_id)));
+        if let Some(id) = id.filter(|id| !id.is_empty()) {
+            // A task without artifacts is below every limit.
+            let _ = self.assembly.apply(Event::Task(Task::new(id, context_id)));
+        }
     }
 
     /// An error in the stream, or an event that is none.
