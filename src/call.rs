@@ -263,7 +263,8 @@ impl Work {
             Self::Send(work) => work.looked_up(run),
             Self::Task(work) => work.looked_up(run),
             Self::Broadcast(work) => work.looked_up(run),
-            Self::Connect(_) | Self::Card(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) | Self::Asking(_) => None,
+            Self::Connect(_) | Self::Card(_) | Self::Ping(_) | Self::Directory(_) => None,
+            Self::Push(_) | Self::Asking(_) | Self::Linked(_) => None,
         }
     }
 
