@@ -128,6 +128,21 @@ test("the timeline", async (t) => {
     await page.locator(".time", { hasText: "0.00 s" }).waitFor();
   });
 
+  await t.test("more lanes are drawn lower, and the timeline stays below half of the window", async (s) => {
+    const page = await open(s);
+    await rest(page);
+    const height = () => page.locator(".timeline").evaluate(({ offsetHeight }) => offsetHeight);
+    const before = await height();
+    await page.evaluate(() => {
+      for (const i of [1, 2, 3, 4, 5, 6]) narrows.call("connect_agent", { alias: `own-${i}`, agent_url: `https://own-${i}.invalid` });
+    });
+    await page.locator('[data-lane="https://own-6.invalid"]').waitFor();
+    assert.equal(await page.locator('.lane[data-lane*="own-"]').count(), 6);
+    assert.ok((await height()) < before * 1.25, `${await height()} px after ${before} px`);
+    assert.ok((await height()) < 450);
+    await picture(page, "many-lanes");
+  });
+
   await t.test("single keys work wherever no text is typed, and can be turned off", async (s) => {
     const page = await open(s);
     await rest(page);
@@ -145,10 +160,18 @@ test("the timeline", async (t) => {
     await page.getByLabel("message", { exact: true }).pressSequentially("p.,p");
     assert.equal(await page.getByLabel("message", { exact: true }).inputValue(), "p.,p");
     assert.equal(await play.isVisible(), true);
-    await page.getByRole("button", { name: /^Keys/ }).press("Enter");
+    const keys = page.getByRole("button", { name: /^Keys/ });
+    await keys.press("Enter");
     await page.keyboard.press("p");
     await page.waitForTimeout(100);
     assert.equal(await play.isVisible(), true);
+    await keys.press("Enter");
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await keys.isVisible(), false);
+    await page.getByRole("button", { name: "Say hello to echo" }).focus();
+    await page.keyboard.press("p");
+    await page.waitForTimeout(100);
+    assert.equal(await play.isVisible(), true, "no keys where there is no switch for them");
   });
 
   await t.test("held time stands still, and a step lets one thing happen", async (s) => {

@@ -12,6 +12,9 @@ import { TimeWindow } from "./window.mjs";
 const TICKS = 6;
 const TICK_PX = 44;
 
+/** More lanes than these are drawn lower, so that the timeline leaves room for the rest. */
+const ROOMY_LANES = 6;
+
 /** A phone has a line for each lane; a finger needs more room than a pointer. */
 const isSmall = matchMedia("(max-width: 640px)");
 const isCoarse = matchMedia("(pointer: coarse)");
@@ -96,13 +99,14 @@ export class TimelineView {
     this.#transport.update(this.#window);
     const { from, width } = this.#window;
     const px = this.#lanes.get("gateway").width / width;
+    const isDense = [...this.#lanes.values()].filter(({ element }) => !element.hidden).length > ROOMY_LANES;
+    this.element.classList.toggle("dense", isDense);
     const view = {
       from,
       width,
       px,
       now: session.now,
-      height: isSmall.matches ? 24 : 42,
-      pad: isSmall.matches ? 2 : 4,
+      ...(isSmall.matches || isDense ? { height: 24, pad: 2 } : { height: 42, pad: 4 }),
       gap: isCoarse.matches ? 24 : 9,
       selected: new Set(selected?.split("+")),
     };

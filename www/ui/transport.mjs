@@ -75,7 +75,8 @@ export class Transport {
 
   #key(event) {
     const { target, key } = event;
-    if (!this.#hasKeys || this.#session.isRemote || event.ctrlKey || event.altKey || event.metaKey) return;
+    // Where there is no room for their switch they do nothing (WCAG 2.2, 2.1.4).
+    if (!this.#hasKeys || this.#keys.offsetParent === null || event.ctrlKey || event.altKey || event.metaKey) return;
     if (target.closest?.('input:not([type="checkbox"], [type="range"]), textarea, select')) return;
     const acts = { p: () => this.toggle(), ".": () => this.#session.stepOn(), ",": () => this.#session.stepBack() };
     if (!Object.hasOwn(acts, key)) return;
