@@ -197,19 +197,23 @@ function draw({ element, bar, marks: had, ...shown }, view) {
   if (span.lane !== "client" && bar.kind !== "moment") drawMarks(element, bar, now);
 }
 
-/** The name in the bar, beside it where there is room, or in the tip alone. */
+/** The name in the bar, beside it where there is room, or in the tip alone. The longest that has room is taken. */
 function nameBar(element, name, bar, { from, px, drawn, room }) {
   const hidden = Math.max(0, (from - bar.start) * px);
-  const text = shortName(bar);
   const inside = bar.right - bar.left - hidden;
-  const needed = text.length * CHAR_PX + 12;
-  const isHigh = drawn >= NAMED_PX;
-  const beside = isHigh && inside < needed && room > needed;
-  const fits = isHigh && !beside && inside >= NAME_PX;
+  const isHigh = drawn >= NAMED_PX && bar.kind !== "moment";
+  const names = namesOf(bar.spans);
+  const text = names.find((one) => widthOf(one) < Math.max(inside, room)) ?? names.at(-1);
+  const isInside = widthOf(text) < inside || (widthOf(text) >= room && inside >= NAME_PX);
+  const isBeside = !isInside && widthOf(text) < room;
   write(name, text);
-  name.hidden = bar.kind === "moment" || (!fits && !beside);
-  name.style.marginLeft = `${fits ? hidden.toFixed(0) : 0}px`;
-  element.classList.toggle("beside", beside);
+  name.hidden = !isHigh || (!isInside && !isBeside);
+  name.style.marginLeft = `${isInside ? hidden.toFixed(0) : 0}px`;
+  element.classList.toggle("beside", isHigh && isBeside);
+}
+
+function widthOf(text) {
+  return text.length * CHAR_PX + 12;
 }
 
 function drawMarks(element, { spans: [span], start, end, spans }, now) {
@@ -230,13 +234,16 @@ function isOneKind([first, ...more]) {
   return more.every(({ label, to, outcome }) => label === first.label && to === first.to && outcome === first.outcome);
 }
 
-function shortName({ spans }) {
+/** What a bar may be called, the longest first. */
+function namesOf(spans) {
   const [{ label, to, outcome, lane }] = spans;
-  if (spans.length === 1) return to ? `${label} to ${to}` : label;
-  if (isOneKind(spans)) return `${spans.length} ${outcome ?? label}`;
+  if (spans.length === 1) return to ? [`${label} to ${to}`, label] : [label];
+  if (isOneKind(spans)) return [`${spans.length} ${outcome ?? label}`];
+  const count = `${spans.length} ${lane === "client" ? "calls" : "requests"}`;
   const bad = spans.filter(({ state }) => state === "failed");
-  const word = new Set(bad.map((span) => span.outcome)).size === 1 ? bad[0].outcome : "failed";
-  return `${spans.length} ${lane === "client" ? "calls" : "requests"}${bad.length > 0 ? `, ${bad.length} ${word}` : ""}`;
+  if (bad.length === 0) return [count];
+  const fault = `${bad.length} ${new Set(bad.map((span) => span.outcome)).size === 1 ? bad[0].outcome : "failed"}`;
+  return [`${count}, ${fault}`, fault];
 }
 
 /** A bar in words: what, whom for, when, how it went. @param {Bar} bar @param {number} now */
@@ -248,7 +255,7 @@ function describe({ kind, spans, start, end }, now) {
   }
   const one = `${label}${to ? ` to ${to}` : ""}`;
   const labels = [...new Set(spans.map((span) => span.label))];
-  const what = spans.length === 1 ? one : `${shortName({ spans })}: ${isOneKind(spans) ? one : labels.join(", ")}`;
+  const what = spans.length === 1 ? one : `${namesOf(spans)[0]}: ${isOneKind(spans) ? one : labels.join(", ")}`;
   if (start > now) return `${what}, from ${seconds(start)}, not yet`;
   if (ended === undefined || end > now) return `${what}, from ${seconds(start)}, under way`;
   const word = spans.length > 1 ? undefined : (outcome ?? STATES[state]);
