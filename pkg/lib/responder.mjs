@@ -41,11 +41,18 @@ export class Responder {
       if (last !== undefined) this.#say(work, update(last, "done"));
       this.#input({ type: "work_end", work });
     } catch (error) {
-      if (!is()) return;
-      this.#complain(error);
-      this.#input({ type: "work_failed", work, detail: String(error?.message ?? error) });
+      if (is()) this.#fail(work, error);
     } finally {
       if (is()) this.#running.delete(work);
+    }
+  }
+
+  #fail(work, error) {
+    this.#complain(error);
+    try {
+      this.#input({ type: "work_failed", work, detail: String(error?.message ?? error) });
+    } catch {
+      // The core broke by it, which its driver tells.
     }
   }
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as shipped from "../../pkg/node.mjs";
+import { Caller } from "./a2a.mjs";
 import { card, Driven, settled } from "./driven.mjs";
 import { panicking } from "./panic-build.mjs";
 
@@ -134,4 +135,25 @@ test("the calls of a gateway that died reject, its streams break, and the next g
   const next = await Gateway.open({ host: { fetch } });
   assert.equal((await next.tools()).length, 17);
   next.dispose();
+});
+
+test("a panic in what a function says about its work ends the gateway, and nothing is left unhandled", async () => {
+  for (const last of ["said", "failed"]) {
+    let go;
+    const deaths = [];
+    const held = new Promise((resolve) => (go = resolve));
+    const onWork = async () => {
+      await held;
+      if (last === "failed") throw new Error("no");
+      return "yes";
+    };
+    const gateway = await Gateway.open({ onWork, onNotice: () => {}, onTrace: () => {}, onDead: (message) => deaths.push(message) });
+    const core = cores.at(-1);
+    const asked = new Caller(gateway.fetch).send("x");
+    await settled();
+    core.panicNext();
+    go();
+    await assert.rejects(asked, { code: "dead" });
+    assert.equal(deaths.length, 1);
+  }
 });
