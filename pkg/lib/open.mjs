@@ -23,10 +23,11 @@ export function openDriver(options, { defaults, connect } = {}) {
   };
   const host = new Host(given, complain);
   const configuration = filled(config, { defaults, onSave, onWork });
-  const own = connect?.(configuration);
-  if (!own?.openLink) refuseProcesses(configuration);
   const genesis = host.genesis();
   const core = snapshot === undefined ? new Core(genesis, configuration) : Core.restore(genesis, configuration, snapshot);
+  // What comes from here on reads a configuration that the core has found good.
+  const own = connect?.(configuration);
+  if (!own?.openLink) refuseProcesses(configuration);
   const driver = new Driver(core, {
     fetch: (given?.fetch === undefined && own?.fetch) || host.fetch,
     openLink: own?.openLink,

@@ -94,6 +94,8 @@ export interface A2aSection {
   readonly versions?: readonly ("1.0" | "0.3")[];
   /** `inbox` by default, `function` where there is an `onWork` */
   readonly responder?: Responder;
+  /** whether agents that are discovered over HTTP wait for somebody's approval */
+  readonly require_approval?: boolean;
   /** what it can do; callers choose one by its id in `metadata.skill` */
   readonly skills?: readonly {
     readonly id: string;

@@ -49,6 +49,7 @@ const everything = {
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
   storage: true,
+  mcp_servers: [{ name: "files", transport: { type: "stdio", command: "files", args: ["a"] }, env: ["HOME"], timeout_secs: 5, template_id: "filesystem" }],
   a2a: {
     name: "N",
     description: "D",
@@ -63,12 +64,13 @@ test("the configuration's type has the keys that the gateway has", async () => {
   const core = new Core({ seed: new Uint8Array(32), now: 0, unixMs: 0 }, everything);
   core.trace(true);
   const { config } = JSON.parse(core.traceLine());
-  const code = `import type { ConfigObject, ExternalAgent } from "narrows";
+  const code = `import type { ConfigObject, ExternalAgent, McpServer } from "narrows";
     const config = ${JSON.stringify(config)} satisfies ConfigObject;
     type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
     type Keys<T> = keyof NonNullable<T>;
     export const all: Same<keyof ConfigObject, keyof typeof config> = true;
     export const agent: Same<keyof ExternalAgent, keyof (typeof config.external_agents)[0]> = true;
+    export const server: Same<keyof McpServer, keyof (typeof config.mcp_servers)[0]> = true;
     export const sections: { [K in keyof typeof config]: (typeof config)[K] extends string | number | boolean | readonly unknown[]
       ? true : Same<Keys<ConfigObject[K]>, keyof (typeof config)[K]> } = ${JSON.stringify(Object.fromEntries(Object.keys(config).map((key) => [key, true])))};`;
   writeFileSync(join(folder, "config.mts"), code);
