@@ -142,7 +142,7 @@ pub struct Token {
     pub principal: String,
     /// whether it answers the tasks of other principals through the inbox
     pub may_answer: bool,
-    /// whether it decides calls of other principals that wait for a person
+    /// whether it decides what other principals may call or get to know that waits for a person
     pub may_approve: bool,
     /// who calls with it
     pub caller: CallerConfig,

@@ -28,6 +28,7 @@ mod delivering;
 mod granting;
 mod linking;
 mod peers;
+mod plain;
 mod posting;
 mod refusing;
 mod relaying;

@@ -11,9 +11,11 @@ use alloc::vec::Vec;
 
 use crate::a2a::Dialect;
 use crate::a2a::asked::Place;
+use crate::call::CallId;
 use crate::io::{Headers, PeerId, RequestId};
 use crate::json::Json;
 use crate::mcp::era::Era;
+use crate::plain;
 use crate::served::TaskNumber;
 use crate::table::{Table, Tracked};
 use crate::time::Instant;
@@ -60,7 +62,7 @@ impl Incoming {
             Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
                 core::mem::replace(comment_at, next)
             }
-            Stage::Body { .. } | Stage::Refused => return false,
+            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) => return false,
         };
         self.keep_alive.remove(&(before, request));
         self.keep_alive.insert((next, request), ());
@@ -75,7 +77,7 @@ impl Incoming {
             Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
                 self.keep_alive.remove(&(*comment_at, request));
             }
-            Stage::Body { .. } | Stage::Refused => {}
+            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) => {}
         }
         Some(served)
     }
@@ -90,7 +92,7 @@ impl Incoming {
                 }
                 Some((headers, bytes, to))
             }
-            other @ (Stage::Refused | Stage::Waiting(_) | Stage::Watching(_)) => {
+            other @ (Stage::Refused | Stage::Waiting(_) | Stage::Watching(_) | Stage::Calling(_)) => {
                 *stage = other;
                 None
             }
@@ -168,6 +170,8 @@ pub enum Face {
     Rpc,
     /// as errors of HTTP+JSON
     Rest(Dialect),
+    /// as errors of the plain task API
+    Plain,
 }
 
 /// How far a request is.
@@ -188,6 +192,8 @@ pub enum Stage {
     Waiting(Waiting),
     /// it watches a task
     Watching(Watching),
+    /// an agent is asked for it
+    Calling(CallId),
 }
 
 /// What a body is for.
@@ -199,6 +205,8 @@ pub enum Endpoint {
     Rpc(String),
     /// A2A over HTTP+JSON
     Rest(Box<Place>),
+    /// the plain task API
+    Plain(Box<plain::Place>),
 }
 
 /// A response about a served task that is not complete.
@@ -229,6 +237,8 @@ pub struct Form {
     pub media_type: &'static str,
     /// where the gateway is as its caller sees it, where that is asked for
     pub base: String,
+    /// the id that the task is shown under, where it is told as the plain task API tells it
+    pub plain: Option<String>,
 }
 
 /// A response that is not complete.

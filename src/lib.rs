@@ -66,6 +66,7 @@
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
 //! | [`link`] | MCP servers behind the gateway: their handshakes, lists, names and calls |
 //! | [`a2a`], [`served`] | the A2A face: one model, four dialects, cards; the tasks served to other agents |
+//! | [`plain`] | the task API for programs without an A2A library |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -99,6 +100,7 @@ pub mod limits;
 pub mod link;
 pub mod list;
 pub mod mcp;
+pub mod plain;
 pub mod policy;
 pub mod redact;
 pub mod redirect;

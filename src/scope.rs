@@ -9,6 +9,7 @@ use crate::call::CallId;
 use crate::call::dispatch::Pending;
 use crate::caller::CallerCard;
 use crate::inbox::Inbox;
+use crate::plain::KnownAgents;
 use crate::redact::Secrets;
 use crate::registry::{Profile, Registry};
 use crate::saved::{Saved, Unsaved};
@@ -34,6 +35,8 @@ pub struct Scope {
     pub pending: Table<CallId, Pending>,
     /// the caller's own card
     pub caller: Option<CallerCard>,
+    /// the agents that were discovered through the plain task API
+    pub known: KnownAgents,
     saved_secrets: Saved,
     running: Table<String, Vec<CallId>>,
 }
@@ -43,7 +46,7 @@ impl Scope {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let is_quiet = self.pending.is_empty() && self.running.is_empty();
-        is_quiet && self.registry.is_empty() && self.inbox.is_empty() && self.caller.is_none()
+        is_quiet && self.registry.is_empty() && self.inbox.is_empty() && self.caller.is_none() && self.known.is_empty()
     }
 
     /// The secrets that are to be saved since this was last asked.
@@ -57,6 +60,7 @@ impl Scope {
         self.registry.clear_touched();
         self.inbox.clear_changed();
         self.cards.changed.clear();
+        self.known.take_changed();
     }
 
     /// Notes that a call to an alias runs.

@@ -23,7 +23,7 @@ mod record;
 mod task;
 
 pub use record::Restored;
-pub use task::{Duty, Push, Refused, ServedTask};
+pub use task::{Duty, Push, Refused, Sent, ServedTask};
 
 use life::Who;
 
@@ -66,6 +66,8 @@ pub struct News {
     pub event: Event,
     /// the task as it stood then in the form of 0.3, where a webhook takes that
     pub whole: Option<Json>,
+    /// which change of the task it is, from 1
+    pub change: u64,
 }
 
 /// A page of tasks, and where the next one begins.
@@ -184,6 +186,20 @@ impl ServedTasks {
         number.filter(|number| self.get(*number).is_some_and(|task| task.begun)).ok_or_else(|| Problem::no_task(id))
     }
 
+    /// A task by the id that the program knows it by: its own, or that of the agent that it was sent to.
+    #[must_use]
+    pub fn find_sent(&self, owner: &str, id: &str) -> Option<TaskNumber> {
+        let is_there = |task: &ServedTask| matches!(&task.duty, Duty::Relay { task_id, .. } if task_id.as_deref() == Some(id));
+        let sent = || self.of(owner).filter(|(_, task)| task.sent.is_some() && is_there(task)).last();
+        self.find(owner, id).ok().or_else(|| sent().map(|(number, _)| number))
+    }
+
+    /// Whether an id is taken.
+    #[must_use]
+    pub fn is_taken(&self, owner: &str, id: &str) -> bool {
+        self.by_id.has(&(String::from(owner), String::from(id)))
+    }
+
     /// A task.
     #[must_use]
     pub fn get(&self, number: TaskNumber) -> Option<&ServedTask> {
@@ -227,9 +243,12 @@ impl ServedTasks {
 
     /// Has a change told. A webhook of 0.3 gets the task as it is now, which it may not be any more when it is told.
     fn tell(&mut self, number: TaskNumber, event: Event) {
-        let task = self.get(number).filter(|task| task.pushes.iter().any(|push| !push.is_10));
-        let whole = task.map(|task| Event::Task(task.task().clone()).write(Dialect::JsonRpc03));
-        self.news.push_back(News { number, event, whole });
+        let Some(task) = self.get_mut(number) else { return };
+        task.changes += 1;
+        let change = task.changes;
+        let is_whole = task.pushes.iter().any(|push| !push.is_10);
+        let whole = is_whole.then(|| Event::Task(task.task().clone()).write(Dialect::JsonRpc03));
+        self.news.push_back(News { number, event, whole, change });
     }
 
     /// A task is one for its caller from now on.
@@ -407,10 +426,10 @@ impl ServedTasks {
     }
 }
 
-/// A task as its caller's first message begins it.
+/// A task as its caller's first message begins it, under the id that the caller gives.
 #[must_use]
-pub fn begun_by(message: &Message, random: &mut Random) -> Task {
-    let mut task = Task::new(random.uuid(), message.context_id.clone());
+pub fn begun_by(message: &Message, id: Option<String>, random: &mut Random) -> Task {
+    let mut task = Task::new(id.unwrap_or_else(|| random.uuid()), message.context_id.clone());
     let mut own = plain(message);
     own.task_id = Some(task.id.clone());
     task.history = Some([own].into());

@@ -63,7 +63,16 @@ export interface ConfigObject {
     readonly cors_origins?: readonly string[];
   };
   /** bearer tokens, and the principal that each stands for; without any, everybody may ask */
-  readonly auth?: { readonly tokens?: readonly { readonly token: string; readonly principal: string; readonly may_answer?: boolean }[] };
+  readonly auth?: {
+    readonly tokens?: readonly {
+      readonly token: string;
+      readonly principal: string;
+      /** whether it answers the tasks of other principals */
+      readonly may_answer?: boolean;
+      /** whether it decides what waits for approval */
+      readonly may_approve?: boolean;
+    }[];
+  };
   /** the gateway's own agent: with a section, even an empty one, it is served, and its inbox has tools */
   readonly a2a?: A2aSection;
   /** MCP servers behind the gateway, whose tools are offered as `mcp_{server}_{tool}` */
@@ -104,6 +113,10 @@ export interface A2aSection {
     readonly tags?: readonly string[];
     readonly responder?: Responder;
   }[];
+  /** whether agents that are discovered over HTTP wait for somebody's approval, false by default */
+  readonly require_approval?: boolean;
+  /** more of the agents that are connected in every new scope */
+  readonly external_agents?: readonly ExternalAgent[];
 }
 
 /** An MCP server behind the gateway. */

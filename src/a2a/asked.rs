@@ -123,7 +123,8 @@ pub fn place(method: &str, path: &str, query: &str) -> Result<Place, &'static st
 }
 
 /// A segment of a path; a plus sign in it stands for itself.
-fn decoded(segment: &str) -> String {
+#[must_use]
+pub fn decoded(segment: &str) -> String {
     form_decode(&segment.replace('+', "%2B"))
 }
 
@@ -407,8 +408,11 @@ fn check(members: &Members<'_>, rules: &[Rule]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A message has parts, and each part exactly one content (A2A 1.0 §4.1.4, §4.1.6).
-fn check_message(raw: Raw<'_>) -> Result<(), Problem> {
+/// Checks what a message is made of: it has parts, and each part exactly one content (A2A 1.0 §4.1.4, §4.1.6).
+///
+/// # Errors
+/// The member at fault.
+pub fn check_message(raw: Raw<'_>) -> Result<(), Problem> {
     let members = json::members(raw).ok_or_else(|| Problem::invalid("message", "must be an object"))?;
     check(&members, &MESSAGE)?;
     let parts = members.get("parts").or_else(|| members.get("content")).and_then(json::elements).unwrap_or_default();

@@ -70,6 +70,12 @@ impl Problem {
         row.map_or(("INTERNAL", 500, "INTERNAL"), |(_, reason, status, name)| (*reason, *status, *name))
     }
 
+    /// The name of its kind.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        self.row().0
+    }
+
     /// The HTTP status over HTTP+JSON. In 0.3 a task that cannot be canceled is a conflict.
     #[must_use]
     pub fn status(&self, dialect: Dialect) -> u16 {

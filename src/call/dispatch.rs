@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 
 use super::{CallId, Ended, Run, Work};
 use crate::inbox::Entry;
+use crate::io::RequestId;
 use crate::json::{self, Json};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
@@ -24,6 +25,8 @@ pub enum Sink {
     Served(TaskNumber),
     /// nowhere; it delivers changes of a served task, whose record holds what is on its way
     Push(TaskNumber),
+    /// to a request of the plain task API: what was found out about the agent at a URL, or else a task
+    Request(RequestId, Option<String>),
     /// nowhere
     Nobody,
 }

@@ -58,6 +58,9 @@ impl Gateway {
                 _ => Err(not_allowed("POST", "A2A over JSON-RPC is posted")),
             };
         }
+        if let Some(below) = plain_path(path) {
+            return self.plain_request(request, (method, below, query), headers);
+        }
         let Some(below) = self.rest_path(path) else { return Err(nothing()) };
         let place = asked::place(method, below, query).map_err(|allowed| match allowed {
             "" => Refusal::new(404, "there is nothing at this path"),
@@ -86,6 +89,9 @@ impl Gateway {
         }
         if path == a2a.listen_path || path == API_PATH {
             return Face::Rpc;
+        }
+        if plain_path(path).is_some() {
+            return Face::Plain;
         }
         match self.rest_path(path) {
             Some(below) if below.starts_with("/v1/") => Face::Rest(Dialect::Rest03),
@@ -122,7 +128,7 @@ impl Gateway {
     /// A JSON-RPC request.
     pub(super) fn agent_call(&mut self, request: RequestId, headers: &Headers, query: &str, bytes: &[u8]) {
         let id = Some(Json::null());
-        let mut form = Form { dialect: Dialect::JsonRpc10, id, media_type: PLAIN_JSON, base: String::new() };
+        let mut form = Form { dialect: Dialect::JsonRpc10, id, media_type: PLAIN_JSON, base: String::new(), plain: None };
         let read = self.read_call(headers, query, bytes, &mut form);
         if let Ok((Verb::Card, _)) = &read {
             form.base = self.base(headers);
@@ -182,7 +188,7 @@ impl Gateway {
         let named = place.dialect.is_10() && accepts.split(',').any(|range| http::content_type_is(range, A2A_JSON));
         let media_type = if named { A2A_JSON } else { PLAIN_JSON };
         let base = if place.verb == Verb::Card { self.base(headers) } else { String::new() };
-        let form = Form { dialect: place.dialect, id: Some(Json::null()), media_type, base };
+        let form = Form { dialect: place.dialect, id: Some(Json::null()), media_type, base, plain: None };
         match self.read_place(headers, &place, &bytes) {
             Ok(params) => self.grant(request, place.verb, &params, Some(&place), &form),
             Err(problem) => self.respond_problem(request, &form, &problem),
@@ -231,6 +237,11 @@ impl Gateway {
         }
         self.respond(request, status, headers, body);
     }
+}
+
+/// What is below the plain task API.
+fn plain_path(path: &str) -> Option<&str> {
+    path.strip_prefix(API_PATH).and_then(|below| below.strip_prefix('/'))
 }
 
 /// A JSON-RPC answer.

@@ -178,6 +178,6 @@ fn secure(card: &mut Object, pure: bool) {
 }
 
 /// FNV-1a of 64 bits: enough to tell one version of a card from another.
-fn fnv(bytes: &[u8]) -> u64 {
+pub(super) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -115,7 +115,7 @@ impl Gateway {
 
     /// Sends a change to everybody who wants it, behind what is still on its way there. A receiver that asked for 0.3
     /// gets the whole task as it was then, as that version has it.
-    pub(super) fn deliver_pushes(&mut self, News { number, event, whole }: News) {
+    pub(super) fn deliver_pushes(&mut self, News { number, event, whole, .. }: News) {
         let Some(task) = self.served.get(number) else { return };
         let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
         // What is said in a version is the same to all who take it, and is written once.

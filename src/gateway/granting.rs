@@ -17,7 +17,7 @@ use crate::served::life::Who;
 use crate::served::{Duty, ServedTask, TaskNumber, begun_by};
 
 /// How many gateways a message may pass.
-const HOPS: u64 = 8;
+pub(super) const HOPS: u64 = 8;
 
 /// What a request leads to: an answer with its HTTP status, or something that is answered later.
 type Granted = Result<Option<(u16, Option<Json>)>, Problem>;
@@ -109,7 +109,7 @@ impl Gateway {
                 self.tell_watchers();
                 number
             }
-            None => self.new_task(owner, &send)?,
+            None => self.new_task(owner, &send, None)?,
         };
         if let Some(push) = push {
             self.add_push(number, push, form.dialect)?;
@@ -144,7 +144,8 @@ impl Gateway {
         }
     }
 
-    fn new_task(&mut self, owner: &str, send: &SendRequest) -> Result<TaskNumber, Problem> {
+    /// A task for a message, under the id that its caller gives.
+    pub(super) fn new_task(&mut self, owner: &str, send: &SendRequest, id: Option<String>) -> Result<TaskNumber, Problem> {
         let skill = skill(send);
         let duty = match self.ground.config.a2a.responder(skill.as_deref()) {
             Responder::Echo => Duty::Echo,
@@ -161,12 +162,12 @@ impl Gateway {
             },
         };
         let at = self.ground.wall();
-        let task = begun_by(&send.message, &mut self.ground.random);
+        let task = begun_by(&send.message, id, &mut self.ground.random);
         self.served.admit(ServedTask::new(owner.to_string(), task, duty, self.ground.config.limits.artifact_bytes, at))
     }
 
     fn list(&mut self, owner: &str, query: &ListQuery, dialect: Dialect) -> Result<Json, Problem> {
-        let (page, next, total) = self.served.page(query, |task| task.owner == owner)?;
+        let (page, next, total) = self.served.page(query, |task| task.owner == owner && task.sent.is_none())?;
         let view = View { artifacts: query.artifacts, turns: query.turns.unwrap_or(u64::MAX) };
         let (mut tasks, mut out) = (Array::new(), Object::new());
         for number in page {
@@ -179,7 +180,7 @@ impl Gateway {
 
     /// Ends a task at its caller's will. The first end counts: a second cancellation changes nothing, one that comes after
     /// another end fails.
-    fn cancel(&mut self, number: TaskNumber) -> Result<(), Problem> {
+    pub(super) fn cancel(&mut self, number: TaskNumber) -> Result<(), Problem> {
         let at = self.ground.wall();
         if self.served.get(number).is_some_and(|task| *task.state() == State::Canceled) {
             return Ok(());
@@ -278,7 +279,7 @@ pub(super) fn skill(send: &SendRequest) -> Option<String> {
 }
 
 /// How many gateways a message has passed, by whichever of both says more.
-fn hops(send: &SendRequest) -> u64 {
+pub(super) fn hops(send: &SendRequest) -> u64 {
     let both = [send.metadata.as_ref(), send.message.metadata.as_ref()].into_iter().flatten();
     let counts = both.filter_map(|metadata| {
         let raw = metadata.members()?.get("narrows_hops")?;

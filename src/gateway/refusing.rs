@@ -1,10 +1,11 @@
 //! What a refused request is told: in plain words, or as the errors of the binding that it would have spoken.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use crate::a2a::Dialect;
 use crate::incoming::Face;
 use crate::incoming::access::Refusal;
+use crate::io::RequestId;
 use crate::json::{Array, Object};
 
 /// The name of an HTTP status (google.rpc.Code).
@@ -21,11 +22,12 @@ const NAMES: [(u16, &str); 9] = [
 ];
 
 /// The body of a refusal, with its media type.
-pub(super) fn body(face: Face, refusal: &Refusal) -> (&'static str, String) {
+pub(super) fn body(request: RequestId, face: Face, refusal: &Refusal) -> (&'static str, String) {
     if face == Face::Words || refusal.message.is_empty() {
         return ("text/plain; charset=utf-8", String::from(refusal.message));
     }
     let (mut error, mut out) = (Object::new(), Object::new());
+    let name = NAMES.iter().find(|(status, _)| *status == refusal.status).map_or("INTERNAL", |(_, name)| name);
     let code = if refusal.status < 500 { -32600 } else { -32603 };
     match face {
         Face::Words | Face::Rpc | Face::Rest(Dialect::JsonRpc10 | Dialect::JsonRpc03) => {
@@ -33,13 +35,17 @@ pub(super) fn body(face: Face, refusal: &Refusal) -> (&'static str, String) {
             out.string("jsonrpc", "2.0").raw("id", "null").nested("error", error);
         }
         Face::Rest(Dialect::Rest10) => {
-            let name = NAMES.iter().find(|(status, _)| *status == refusal.status).map_or("INTERNAL", |(_, name)| name);
             error.integer("code", refusal.status).string("status", name).string("message", refusal.message);
             error.nested("details", Array::new());
             out.nested("error", error);
         }
         Face::Rest(Dialect::Rest03) => {
             out.integer("code", code).string("message", refusal.message);
+        }
+        Face::Plain => {
+            let name = name.to_ascii_lowercase();
+            error.string("code", &name).string("message", refusal.message).string("request_id", &request.0.to_string());
+            out.nested("error", error);
         }
     }
     ("application/json", out.finish().into_string())

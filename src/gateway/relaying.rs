@@ -96,6 +96,9 @@ impl Gateway {
             Some(scope) => scope.secrets.redact(why),
             None => why,
         };
+        if let Some(sent) = self.served.get_mut(number).and_then(|task| task.sent.as_mut()) {
+            sent.fault = Some(String::from(error.code.name()));
+        }
         let at = self.ground.wall();
         self.served.fail(number, &why, at, &mut self.ground.random);
     }

@@ -177,6 +177,7 @@ impl Gateway {
             }
             Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
             Sink::Push(number) => self.served.touch(*number),
+            Sink::Request(request, url) => self.plain_called(*request, url.as_deref(), ended),
             Sink::Nobody => {}
         }
     }

@@ -13,7 +13,7 @@ use crate::json::{self, Json};
 use crate::jsonrpc::Id;
 use crate::list::gather;
 use crate::mcp::era;
-use crate::text;
+use crate::{plain, text};
 
 impl Gateway {
     /// The head of an incoming request.
@@ -89,8 +89,8 @@ impl Gateway {
     /// A body is to come.
     pub(super) fn take_in(&mut self, request: RequestId, headers: Headers, to: Endpoint) -> Result<(), Refusal> {
         let length = http::header(&headers, "content-length").and_then(|length| text::whole(length.trim()));
-        if length.is_some_and(|length| length > self.ground.config.limits.request_bytes) {
-            return Err(too_large());
+        if length.is_some_and(|length| length > self.most_bytes(&to)) {
+            return Err(too_large(&to));
         }
         if let Some(served) = self.incoming.requests.get_mut(&request) {
             served.stage = Stage::Body { headers, bytes: Vec::new(), to };
@@ -98,10 +98,19 @@ impl Gateway {
         Ok(())
     }
 
+    /// How large a body may be.
+    fn most_bytes(&self, to: &Endpoint) -> u64 {
+        let bytes = self.ground.config.limits.request_bytes;
+        match to {
+            Endpoint::Mcp | Endpoint::Rpc(_) | Endpoint::Rest(_) => bytes,
+            Endpoint::Plain(_) => bytes.min(plain::BODY_BYTES),
+        }
+    }
+
     /// Answers a request at once, in the words of what is served at its path.
     pub(super) fn refuse(&mut self, request: RequestId, refusal: Refusal) {
         let face = self.incoming.requests.get(&request).map_or(Face::Words, |served| served.face);
-        let (media_type, body) = refusing::body(face, &refusal);
+        let (media_type, body) = refusing::body(request, face, &refusal);
         let mut headers = self.common(request);
         headers.extend(refusal.headers);
         if !body.is_empty() {
@@ -145,16 +154,18 @@ impl Gateway {
 
     /// Some of an incoming body.
     pub(super) fn request_body(&mut self, request: RequestId, more: &[u8]) {
-        let limits = &self.ground.config.limits;
-        let (one, all) = (limits.request_bytes, limits.incoming_bytes);
-        let Some(Served { principal, stage: Stage::Body { bytes, .. }, .. }) = self.incoming.requests.get_mut(&request) else {
+        let all = self.ground.config.limits.incoming_bytes;
+        let Some(Served { stage: Stage::Body { to, .. }, .. }) = self.incoming.requests.get(&request) else { return };
+        let one = self.most_bytes(to);
+        let Some(Served { principal, stage: Stage::Body { bytes, to, .. }, .. }) = self.incoming.requests.get_mut(&request)
+        else {
             return;
         };
         let more_bytes = u64::try_from(more.len()).unwrap_or(u64::MAX);
         let grown = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_add(more_bytes);
         let taken = self.incoming.body_bytes.get_or_default(principal.as_str());
         let refusal = if grown > one {
-            too_large()
+            too_large(to)
         } else if taken.saturating_add(more_bytes) > all {
             busy("the bodies of this principal that are taken in now are as large as incoming_bytes allows")
         } else {
@@ -171,6 +182,7 @@ impl Gateway {
             Some((headers, bytes, Endpoint::Mcp)) => self.post(request, &headers, bytes),
             Some((headers, bytes, Endpoint::Rpc(query))) => self.agent_call(request, &headers, &query, &bytes),
             Some((headers, bytes, Endpoint::Rest(place))) => self.agent_place(request, &headers, *place, bytes),
+            Some((headers, bytes, Endpoint::Plain(place))) => self.plain_place(request, &headers, *place, &bytes),
             None => {}
         }
     }
@@ -180,6 +192,7 @@ impl Gateway {
         match self.incoming.remove(request) {
             Some(Served { stage: Stage::Waiting(waiting), .. }) => self.let_go(waiting, true),
             Some(Served { stage: Stage::Watching(watching), .. }) => self.unwatch(request, watching.task),
+            Some(Served { stage: Stage::Calling(call), .. }) => self.stop(call, false),
             Some(_) | None => {}
         }
     }
@@ -218,8 +231,14 @@ pub(super) fn busy(message: &'static str) -> Refusal {
     Refusal { status: 503, headers: alloc::vec![retry], message }
 }
 
-pub(super) fn too_large() -> Refusal {
-    Refusal::new(413, "the body is larger than request_bytes allows")
+pub(super) const fn too_large(to: &Endpoint) -> Refusal {
+    Refusal::new(
+        413,
+        match to {
+            Endpoint::Mcp | Endpoint::Rpc(_) | Endpoint::Rest(_) => "the body is larger than request_bytes allows",
+            Endpoint::Plain(_) => "the body is larger than 1 MiB, or than request_bytes allows",
+        },
+    )
 }
 
 /// The refusal of a method, with those that are served.

@@ -58,7 +58,7 @@ impl Gateway {
     pub(super) fn waiting(&mut self, request: RequestId) -> Option<&mut Waiting> {
         match &mut self.incoming.requests.get_mut(&request)?.stage {
             Stage::Waiting(waiting) => Some(waiting),
-            Stage::Body { .. } | Stage::Refused | Stage::Watching(_) => None,
+            Stage::Body { .. } | Stage::Refused | Stage::Watching(_) | Stage::Calling(_) => None,
         }
     }
 
@@ -210,6 +210,9 @@ impl Gateway {
         let due =
             gather(self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request));
         for request in due {
+            if self.plain_late(request) {
+                continue;
+            }
             if !self.incoming.comment_later(request, now) {
                 continue;
             }

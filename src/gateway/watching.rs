@@ -37,10 +37,10 @@ impl Gateway {
         }
     }
 
-    fn watching(&mut self, request: RequestId) -> Option<&mut Watching> {
+    pub(super) fn watching(&mut self, request: RequestId) -> Option<&mut Watching> {
         match &mut self.incoming.requests.get_mut(&request)?.stage {
             Stage::Watching(watching) => Some(watching),
-            Stage::Body { .. } | Stage::Refused | Stage::Waiting(_) => None,
+            Stage::Body { .. } | Stage::Refused | Stage::Waiting(_) | Stage::Calling(_) => None,
         }
     }
 
@@ -61,6 +61,10 @@ impl Gateway {
         let listeners: Vec<RequestId> = self.served.get(number).map(|task| task.listeners.clone()).unwrap_or_default();
         let mut written = Written::new();
         for request in listeners {
+            if self.watching(request).is_some_and(|watching| watching.stream && watching.form.plain.is_some()) {
+                self.tell_plain(request, &news);
+                continue;
+            }
             match self.watching(request).map(|watching| watching.stream) {
                 Some(true) => self.tell_stream(request, number, event, &mut written, ends),
                 Some(false) if answers => self.tell_answer(request, number, event),
@@ -113,6 +117,9 @@ impl Gateway {
     fn tell_answer(&mut self, request: RequestId, number: TaskNumber, event: &Event) {
         let Some(Watching { form, turns, .. }) = self.watching(request).cloned() else { return };
         self.unwatch(request, number);
+        if let Some(id) = &form.plain {
+            return self.answer_plain(request, number, id);
+        }
         let answer = match event {
             Event::Message(message) => message_answer(message, form.dialect),
             Event::Task(_) | Event::Status(_) | Event::Artifact(_) | Event::Other(_) => {

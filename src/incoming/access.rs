@@ -57,7 +57,7 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
         ("Access-Control-Allow-Origin", origin),
         (
             "Access-Control-Expose-Headers",
-            "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, ETag, A2A-Extensions",
+            "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, ETag, Location, A2A-Extensions",
         ),
         ("Vary", "Origin"),
     ] {
@@ -70,7 +70,7 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
 #[must_use]
 pub fn preflight() -> Headers {
     let allowed = "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
-         A2A-Version, A2A-Extensions, X-A2A-Extensions, If-None-Match";
+         A2A-Version, A2A-Extensions, X-A2A-Extensions, If-None-Match, Idempotency-Key";
     [
         ("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS"),
         ("Access-Control-Allow-Headers", allowed),
@@ -103,6 +103,13 @@ pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> 
         let challenge = ("WWW-Authenticate".to_string(), challenge.to_string());
         Refusal { status: 401, headers: alloc::vec![challenge], message: "a bearer token is needed" }
     })
+}
+
+/// Whether a principal decides what waits for approval; without tokens, whoever is on this machine.
+#[must_use]
+pub fn may_approve(server: &Server, principal: &str) -> bool {
+    let theirs = |token: &crate::config::Token| token.may_approve && token.principal == principal;
+    if server.tokens.is_empty() { server.loopback } else { server.tokens.iter().any(theirs) }
 }
 
 /// Compares without stopping at the first difference.

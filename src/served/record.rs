@@ -1,9 +1,10 @@
 //! Served tasks in snapshots.
 
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Duty, Push, ServedTask, ServedTasks, TaskNumber};
+use super::{Duty, Push, Sent, ServedTask, ServedTasks, TaskNumber};
 use crate::a2a::asked::PushConfig;
 use crate::a2a::{Dialect, Task};
 use crate::json::{Array, Json, Object};
@@ -42,6 +43,13 @@ impl ServedTasks {
         out.string("kind", "task").integer("number", number.0).string("owner", &task.owner).integer("updated", task.updated.0);
         if task.active != task.updated {
             out.integer("active", task.active.0);
+        }
+        out.integer("changes", task.changes);
+        if let Some(sent) = &task.sent {
+            let mut entry = Object::new();
+            entry.optional_string("key", sent.key.as_deref()).string("print", &sent.print.to_string());
+            entry.optional_string("fault", sent.fault.as_deref());
+            out.nested("sent", entry);
         }
         out.boolean("busy", task.duty.is_busy()).json("task", &task.task().to_json());
         match &task.duty {
@@ -86,6 +94,12 @@ impl ServedTasks {
         let updated = WallTime(record.integer("updated"));
         let active = record.value("active").map_or(updated, |_| WallTime(record.integer("active")));
         let mut restored = ServedTask::restored(record.text("owner"), task, duty, limit, (updated, active));
+        restored.changes = record.value("changes").map_or(0, |_| record.number("changes"));
+        restored.sent = record.value("sent").map(|raw| {
+            let entry = record.of(Some(raw));
+            let print = crate::text::whole(&entry.text("print")).unwrap_or_default();
+            Box::new(Sent { key: entry.optional("key"), print, fault: entry.optional("fault") })
+        });
         let mut waiting = Vec::new();
         for raw in record.list("pushes") {
             let entry = record.of(Some(raw));

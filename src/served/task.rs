@@ -1,5 +1,6 @@
 //! One served task: what is known of it, who works on it, who watches it.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,7 +34,22 @@ pub struct ServedTask {
     pub pushes: Vec<Push>,
     /// about how much it takes
     pub bytes: u64,
+    /// how often it changed
+    pub changes: u64,
+    /// what is known of it where a program of the owner sent it to another agent
+    pub sent: Option<Box<Sent>>,
     assembly: Assembly,
+}
+
+/// A task that a program sent to another agent through the plain task API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// what the program names the request by, so that it is made once
+    pub key: Option<String>,
+    /// what was asked for under that name
+    pub print: u64,
+    /// the code of the error where it could not be passed on
+    pub fault: Option<String>,
 }
 
 /// Where changes of a task are delivered, and in which form.
@@ -122,7 +138,8 @@ impl ServedTask {
         // A task without artifacts is below every limit.
         let _ = assembly.apply(Event::Task(task));
         let (listeners, pushes) = (Vec::new(), Vec::new());
-        Self { owner, begun: false, duty, updated: at, active: at, listeners, pushes, bytes, assembly }
+        let (changes, sent) = (0, None);
+        Self { owner, begun: false, duty, updated: at, active: at, listeners, pushes, bytes, changes, sent, assembly }
     }
 
     /// A task of a snapshot.
@@ -132,7 +149,8 @@ impl ServedTask {
         let mut assembly = Assembly::new(limit.max(bytes * 2));
         let _ = assembly.apply(Event::Task(task));
         let (listeners, pushes) = (Vec::new(), Vec::new());
-        Self { owner, begun: true, duty, updated, active, listeners, pushes, bytes, assembly }
+        let (changes, sent) = (0, None);
+        Self { owner, begun: true, duty, updated, active, listeners, pushes, bytes, changes, sent, assembly }
     }
 
     /// The task.

@@ -19,6 +19,7 @@ use crate::mcp::era::Era;
 use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
 use crate::mcp::subject::ASKS;
+use crate::plain::KnownAgent;
 use crate::registry::{Agent, Profile};
 use crate::scope::{Card, Scope};
 use crate::served::TaskNumber;
@@ -127,6 +128,9 @@ impl Writer<'_> {
         if let Some(caller) = &scope.caller {
             add(self.caller(caller));
         }
+        for (url, agent) in scope.known.iter().filter(|(url, _)| !self.tells(url)) {
+            add(self.known(url, agent));
+        }
         for (number, entry) in scope.inbox.numbered() {
             add(self.inbox(number, entry));
         }
@@ -174,6 +178,13 @@ impl Writer<'_> {
         let mut record = Object::new();
         record.string("kind", "caller").string("scope", self.name).string("name", &caller.name);
         record.json("card", &caller.card).string("metadata_key", &caller.metadata_key);
+        self.clean(record.finish())
+    }
+
+    pub(super) fn known(&self, url: &Url, agent: &KnownAgent) -> Json {
+        let mut record = Object::new();
+        record.string("kind", "known").string("scope", self.name).string("url", url.as_str());
+        record.boolean("pending", agent.pending).json("summary", &agent.summary);
         self.clean(record.finish())
     }
 

@@ -28,6 +28,7 @@ use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
 use crate::mcp::subject::{ASKS, Subject};
+use crate::plain::KnownAgent;
 use crate::scope::Scope;
 use crate::time::WallTime;
 
@@ -98,6 +99,12 @@ impl Gateway {
             "caller" => {
                 let (name, card, metadata_key) = (record.text("name"), record.json("card"), record.text("metadata_key"));
                 self.scope_of(record).caller = Some(CallerCard { name, card, metadata_key });
+            }
+            "known" => {
+                let (pending, summary) = (record.boolean("pending"), record.json("summary"));
+                if let Some(url) = record.url("url") {
+                    self.scope_of(record).known.put(url, KnownAgent { pending, summary });
+                }
             }
             "inbox" => {
                 let (number, entry) = (record.place("number"), inbox::Entry::read(record));

@@ -104,7 +104,7 @@ impl Gateway {
                 continue;
             };
             let (agents, cards, inbox) = (scope.registry.take_touched(), scope.cards.take_changed(), scope.inbox.take_changed());
-            let secrets = scope.unsaved_secrets();
+            let (secrets, known) = (scope.unsaved_secrets(), scope.known.take_changed());
             let history: Vec<_> = agents.iter().map(|(alias, _)| scope.registry.unsaved_history(alias)).collect();
             let Some(scope) = self.scopes.get(name.as_str()) else { continue };
             let writer = Writer { ground: &self.ground, name, scope, form: Form::Kept };
@@ -132,6 +132,10 @@ impl Gateway {
             }
             for (number, ()) in inbox.iter() {
                 keeper.write(at("inbox", *number), scope.inbox.get(*number).map(|entry| writer.inbox(*number, entry)));
+            }
+            for (url, ()) in known.iter() {
+                let record = scope.known.get(url).map(|agent| writer.known(url, agent));
+                keeper.write(key(&["scope", name, "known", url.as_str()]), record);
             }
             keeper.put(key(&["scope", name, "caller"]), scope.caller.as_ref().map(|caller| writer.caller(caller)));
         }

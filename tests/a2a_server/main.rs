@@ -20,6 +20,7 @@ mod functions;
 mod guarantees;
 mod hygiene;
 mod inbox;
+mod plain;
 mod push;
 mod relay;
 mod restart;

@@ -7,7 +7,7 @@ use super::caller::{answer_of, at, call, code, ended, events, kinds, message, re
 use super::world::World;
 
 const CONFIG: &str = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
-const CARD: &str = r#"{"name":"B","version":"1","supportedInterfaces":[{"url":"https://agent.test/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},"skills":[{"id":"cook","name":"Cook","tags":[]}]}"#;
+pub(super) const CARD: &str = r#"{"name":"B","version":"1","supportedInterfaces":[{"url":"https://agent.test/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},"skills":[{"id":"cook","name":"Cook","tags":[]}]}"#;
 
 fn world() -> World {
     World::new(CONFIG)
@@ -24,8 +24,8 @@ fn give_cards(world: &mut World) {
 }
 
 pub(super) struct Upstream {
-    exchange: ExchangeId,
-    request: Value,
+    pub(super) exchange: ExchangeId,
+    pub(super) request: Value,
 }
 
 /// What the agent is asked, its card aside.

@@ -113,3 +113,31 @@ fn a_snapshot_is_the_same_after_a_restart() {
     assert_eq!(world.gateway.snapshot(Secrets::Keep), restored.gateway.snapshot(Secrets::Keep));
     assert!(restored.gateway.poll_timeout().is_none_or(|deadline| deadline.at > Instant::from_ms(restored.now)));
 }
+
+#[test]
+fn what_the_plain_api_knows_is_kept() {
+    let config = r#"{"a2a":{"require_approval":true,"responder":"function"}}"#;
+    let mut world = World::new(config);
+    let fields = [("Content-Type", "application/json")];
+    let discover = world.send("POST", "/api/a2a/discover", &fields, r#"{"url":"https://agent.test/"}"#);
+    let (card, _) = world.fetches.pop().unwrap();
+    world.reply(card, "application/json", relay::CARD);
+    assert_eq!(world.done(discover).status, 202);
+    world.send("POST", "/api/a2a/agents/https%3A%2F%2Fagent.test%2F/approve", &[], "");
+    let key = [fields[0], ("Idempotency-Key", "k")];
+    let said = r#"{"agent_url":"https://agent.test/","message":"x","wait":0}"#;
+    let sent = world.send("POST", "/api/a2a/send", &key, said);
+    let first = super::caller::value(&world.done(sent).body);
+    let (exchange, fetch) = world.fetches.pop().unwrap();
+    let up = relay::Upstream { exchange, request: super::caller::value(fetch.body.as_ref().unwrap()) };
+    up.begin(&mut world);
+    world.send("POST", "/api/a2a/tasks", &fields, r#"{"id":"t","message":"x"}"#);
+    let mut world = restarted(&world, config, Secrets::Keep);
+    let again = world.send("POST", "/api/a2a/send", &key, said);
+    let again = super::caller::value(&world.done(again).body);
+    assert_eq!((text(&again, "id"), text(&again, "history.0.messageId")), ("up-1".into(), text(&first, "history.0.messageId")));
+    let list = super::caller::get(&mut world, "/api/a2a/agents");
+    assert!(list.body.contains(r#""status":"trusted""#), "{}", list.body);
+    let stream = world.send("GET", "/api/a2a/tasks/t/events", &[("Last-Event-ID", "1")], "");
+    assert!(world.body(stream).starts_with("id: 2\nevent: task"), "changes are counted on: {}", world.body(stream));
+}
