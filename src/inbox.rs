@@ -197,12 +197,19 @@ impl Inbox {
         self.entries.iter().map(|(number, entry)| (*number, entry))
     }
 
-    /// How many entries made room since this was last asked, of one alias or all.
-    pub fn take_lost(&mut self, alias: Option<&str>) -> u64 {
+    /// How many entries made room, of one alias or all, that [`forget_lost`](Self::forget_lost) has not counted off yet.
+    #[must_use]
+    pub fn lost(&self, alias: Option<&str>) -> u64 {
         match alias {
-            Some(alias) => self.lost.remove(alias).unwrap_or(0),
-            None => core::mem::take(&mut self.lost).values().sum(),
+            Some(alias) => self.lost.get(alias).copied().unwrap_or(0),
+            None => self.lost.values().sum(),
         }
+    }
+
+    /// Counts off what an alias lost, and what was counted for no alias.
+    pub fn forget_lost(&mut self, alias: &str) {
+        self.lost.remove(alias);
+        self.lost.remove("");
     }
 
     /// Takes the oldest `length` entries of an alias out.
@@ -253,7 +260,9 @@ mod tests {
             inbox.add(entry("bob", at));
         }
         assert_eq!(inbox.entries(Some("bob")).count(), 256);
-        assert_eq!((inbox.take_lost(Some("bob")), inbox.take_lost(None)), (4, 0));
+        assert_eq!((inbox.lost(Some("bob")), inbox.lost(None)), (4, 4));
+        inbox.forget_lost("bob");
+        assert_eq!(inbox.lost(None), 0);
         assert_eq!(ids(&inbox.take("bob", 2)), ["4", "5"]);
         assert_eq!(inbox.entries(None).count(), 255);
     }
@@ -264,12 +273,12 @@ mod tests {
         for at in 0..4100_i64 {
             inbox.add(entry(&format!("a{}", at % 40), at));
         }
-        assert_eq!((inbox.entries(None).count(), inbox.take_lost(None)), (4096, 4));
+        assert_eq!((inbox.entries(None).count(), inbox.lost(None)), (4096, 4));
         for at in 0..1000 {
             inbox.add(entry(&format!("https://u{at}.test/"), 5000));
         }
         assert!(inbox.lost.len() <= 257);
-        assert_eq!(inbox.take_lost(None), 1000);
+        assert_eq!(inbox.lost(None), 1004);
     }
 
     #[test]

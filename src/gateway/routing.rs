@@ -217,7 +217,7 @@ impl Gateway {
         }
         if let Some(scope) = self.scopes.get_mut(scope) {
             scope.inbox.take(alias, u64::MAX);
-            scope.inbox.take_lost(Some(alias));
+            scope.inbox.forget_lost(alias);
         }
     }
 

@@ -21,10 +21,10 @@ pub(super) const TOOL: Tool = Tool {
     description: "Lists the outcomes of async sends that have come and those still pending. Takes nothing out: read_inbox does.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string","description":"only this agent"}},"additionalProperties":false}"#,
     output: output!(
-        r#""entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}},"required":["call_id","alias","state","timestamp"]}},"inbound":{"type":"array","description":"tasks of other agents that wait for respond_task","items":{"type":"object","properties":{"task_id":{"type":"string"},"from":{"type":"string"},"state":{"type":"string"},"text":{"type":"string"},"timestamp":{"type":"string"}},"required":["task_id","from","state","text","timestamp"]}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}},"required":["call_id","alias","since"]}},"lost":{"type":"integer","description":"entries dropped since the last check because the box was full"}"#,
+        r#""entries":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"state":{"type":"string"},"task_id":{"type":"string"},"context_id":{"type":"string"},"error":{"type":"object"},"timestamp":{"type":"string"}},"required":["call_id","alias","state","timestamp"]}},"inbound":{"type":"array","description":"tasks of other agents that wait for respond_task","items":{"type":"object","properties":{"task_id":{"type":"string"},"from":{"type":"string"},"state":{"type":"string"},"text":{"type":"string"},"timestamp":{"type":"string"}},"required":["task_id","from","state","text","timestamp"]}},"pending":{"type":"array","items":{"type":"object","properties":{"call_id":{"type":"string"},"alias":{"type":"string"},"since":{"type":"string"},"task_id":{"type":"string"}},"required":["call_id","alias","since"]}},"lost":{"type":"integer","description":"entries that were dropped because the box was full, until read_inbox"}"#,
         r#""entries","pending""#
     ),
-    hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
+    hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
     asks: false,
     start,
 };
@@ -52,7 +52,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         lines.push(format!("{}: pending{task} (call {})", waiting.ticket.alias, waiting.ticket.call_id));
     }
     let inbound = if alias.is_none() && run.ground.config.a2a.has_inbox() { Some(inbound(run, &mut lines)) } else { None };
-    let lost = run.scope.inbox.take_lost(alias);
+    let lost = run.scope.inbox.lost(alias);
     let mut out = Object::new();
     out.nested("entries", entries).nested("pending", pending);
     out.optional_json("inbound", inbound.as_ref());

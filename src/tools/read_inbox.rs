@@ -35,6 +35,8 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     arguments.finish()?;
     expire(run);
     known(run, &alias)?;
+    // Whoever reads has seen by now what the box could not hold.
+    run.scope.inbox.forget_lost(&alias);
     let mut taken = run.scope.inbox.take(&alias, if latest { u64::MAX } else { length });
     if latest {
         taken.drain(..taken.len().saturating_sub(1));
