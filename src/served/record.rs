@@ -8,6 +8,7 @@ use super::{Duty, Push, Sent, ServedTask, ServedTasks, TaskNumber};
 use crate::a2a::asked::PushConfig;
 use crate::a2a::{Dialect, Task};
 use crate::json::{Array, Json, Object};
+use crate::list::gather;
 use crate::snapshot::Record;
 use crate::time::WallTime;
 
@@ -46,9 +47,11 @@ impl ServedTasks {
         }
         out.integer("changes", task.changes);
         if let Some(sent) = &task.sent {
-            let mut entry = Object::new();
-            entry.optional_string("key", sent.key.as_deref()).string("print", &sent.print.to_string());
-            entry.optional_string("fault", sent.fault.as_deref());
+            let (mut entry, mut keys) = (Object::new(), Object::new());
+            for (key, print) in &sent.keys {
+                keys.string(key, &print.to_string());
+            }
+            entry.nested("keys", keys).optional_string("fault", sent.fault.as_deref());
             out.nested("sent", entry);
         }
         out.boolean("busy", task.duty.is_busy()).json("task", &task.task().to_json());
@@ -97,8 +100,9 @@ impl ServedTasks {
         restored.changes = record.value("changes").map_or(0, |_| record.number("changes"));
         restored.sent = record.value("sent").map(|raw| {
             let entry = record.of(Some(raw));
-            let print = crate::text::whole(&entry.text("print")).unwrap_or_default();
-            Box::new(Sent { key: entry.optional("key"), print, fault: entry.optional("fault") })
+            let keys = entry.pairs("keys").into_iter();
+            let keys = gather(keys.map(|(key, print)| (key, crate::text::whole(&print).unwrap_or_default())));
+            Box::new(Sent { keys, fault: entry.optional("fault") })
         });
         let mut waiting = Vec::new();
         for raw in record.list("pushes") {

@@ -44,10 +44,8 @@ pub struct ServedTask {
 /// A task that a program sent to another agent through the plain task API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// what the program names the request by, so that it is made once
-    pub key: Option<String>,
-    /// what was asked for under that name
-    pub print: u64,
+    /// what the program names its requests by, so that each is made once, and what was asked for under that name
+    pub keys: Vec<(String, u64)>,
     /// the code of the error where it could not be passed on
     pub fault: Option<String>,
 }

@@ -374,8 +374,11 @@ fn a_conversation_goes_on_over_the_api() {
     up.state(&mut world, "INPUT_REQUIRED", "which?");
     assert_eq!(world.done(sent).status, 200);
     let more = format!(r#"{{"url":"{AGENT}","message":{{"taskId":"up-1","parts":[{{"text":"blue"}}]}}}}"#);
-    let sent = start(&mut world, "send", &more);
+    let key = [("Idempotency-Key", "k-2")];
+    let sent = start_as(&mut world, &key, "send", &more);
+    start_as(&mut world, &key, "send", &more);
     let up = upstream(&mut world);
+    assert!(world.fetches.is_empty(), "an answer is given once too");
     let message = &up.request["params"]["message"];
     assert_eq!(
         (text(message, "taskId"), text(message, "contextId"), text(message, "parts.0.text")),

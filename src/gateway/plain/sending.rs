@@ -50,11 +50,14 @@ impl Gateway {
             return self.plain_wait(request, sent.0, wait_ms);
         }
         let agent = self.plain_trusted(owner, &agent_url)?;
-        let sent = Sent { key: key.map(String::from), print, fault: None };
         let number = match send.message.task_id.clone() {
             Some(id) => self.plain_more(owner, &id, &send)?,
-            None => self.plain_new(owner, agent, sent, &send)?,
+            None => self.plain_new(owner, agent, &send)?,
         };
+        let sent = self.served.get_mut(number).and_then(|task| task.sent.as_mut());
+        if let (Some(key), Some(sent)) = (key, sent) {
+            sent.keys.push((key.to_string(), print));
+        }
         self.set_to_work(number, send, 0);
         self.tell_watchers();
         self.plain_wait(request, number, wait_ms)
@@ -63,19 +66,19 @@ impl Gateway {
     /// The task of an earlier request of that name, and what was asked for then.
     fn sent_as(&self, owner: &str, key: &str) -> Option<(TaskNumber, u64)> {
         self.served.of(owner).find_map(|(number, task)| {
-            let sent = task.sent.as_ref().filter(|sent| sent.key.as_deref() == Some(key))?;
-            Some((number, sent.print))
+            let (_, print) = task.sent.as_ref()?.keys.iter().find(|(known, _)| known == key)?;
+            Some((number, *print))
         })
     }
 
     /// A task at another agent.
-    fn plain_new(&mut self, owner: &str, agent: String, sent: Sent, send: &SendRequest) -> Result<TaskNumber, Fault> {
+    fn plain_new(&mut self, owner: &str, agent: String, send: &SendRequest) -> Result<TaskNumber, Fault> {
         let duty =
             Duty::Relay { agent, call: None, task_id: None, context_id: None, heard: false, ended: false, waiting: [].into() };
         let (limit, at) = (self.ground.config.limits.artifact_bytes, self.ground.wall());
         let task = begun_by(&send.message, None, &mut self.ground.random);
         let mut task = ServedTask::new(owner.to_string(), task, duty, limit, at);
-        task.sent = Some(Box::new(sent));
+        task.sent = Some(Box::new(Sent { keys: [].into(), fault: None }));
         let number = self.served.admit(task)?;
         self.served.begin(number, &mut self.ground.random);
         Ok(number)
