@@ -9,6 +9,7 @@ use crate::call::CallId;
 use crate::ground::Ground;
 use crate::http;
 use crate::io::{Cause, ExchangeId, Headers, Method, Misuse, Output, Request};
+use crate::link::catalog::ServerNumber;
 use crate::redirect::{self, Reach, Step};
 use crate::registry::Credentials;
 use crate::sse;
@@ -55,6 +56,8 @@ pub enum Owner {
     Nobody,
     /// a call's
     Call(CallId),
+    /// the link's to an MCP server
+    Link(ServerNumber),
 }
 
 /// What an exchange says to its owner.

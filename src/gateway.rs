@@ -9,7 +9,7 @@ use crate::exchange::{BodyTaken, Delivery, Exchanges, Owner, Report};
 use crate::ground::Ground;
 use crate::incoming::Incoming;
 use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
-use crate::link::Links;
+use crate::link::{Links, Outside};
 use crate::list::gather;
 use crate::mcp::session::Session;
 use crate::scope::Scope;
@@ -167,7 +167,10 @@ impl Gateway {
             Input::Update { work, text } => self.update(work, &text),
             Input::WorkEnd { work } => self.work_end(work),
             Input::WorkFailed { work, detail } => self.work_failed(work, &detail),
-            Input::Link { link, event } => self.links.event(&mut self.ground, link, event),
+            Input::Link { link, event } => {
+                let mut out = Outside { ground: &mut self.ground, exchanges: &mut self.exchanges };
+                self.links.event(&mut out, link, event)
+            }
             Input::Stop => {
                 self.stop_serving();
                 Ok(())
@@ -186,6 +189,10 @@ impl Gateway {
         match owner {
             Owner::Nobody => {}
             Owner::Call(call) => self.work(call, |work, run| work.report(run, exchange, report)),
+            Owner::Link(server) => {
+                let mut out = Outside { ground: &mut self.ground, exchanges: &mut self.exchanges };
+                self.links.exchange(&mut out, server, exchange, report);
+            }
         }
     }
 

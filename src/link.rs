@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 
 use crate::call::CallId;
 use crate::config::Config;
+use crate::exchange::{self, Exchanges};
 use crate::ground::Ground;
-use crate::io::{Deadline, LinkEvent, LinkId, Misuse};
+use crate::io::{Deadline, ExchangeId, LinkEvent, LinkId, Misuse};
 use crate::json::Json;
 use crate::list::gather;
 use crate::mcp::outcome::ToolError;
@@ -16,17 +17,31 @@ use crate::table::Table;
 use crate::time::Instant;
 use crate::tools::TOOLS;
 
+mod calling;
 pub mod catalog;
 pub mod connection;
+mod handshake;
+pub mod http;
 pub mod life;
 pub mod listing;
+pub mod mirrored;
 pub mod naming;
+mod refresh;
 pub mod relay;
 pub mod wire;
 
 use catalog::{Catalog, ServerNumber};
 use connection::Link;
 use wire::CallOrder;
+
+/// What links work with.
+#[derive(Debug)]
+pub struct Outside<'g> {
+    /// time, randomness, configuration, outputs
+    pub ground: &'g mut Ground,
+    /// outgoing HTTP
+    pub exchanges: &'g mut Exchanges,
+}
 
 /// What is to be done with a link: put down by calls, done by the gateway once it has taken its input in.
 #[derive(Debug)]
@@ -85,7 +100,9 @@ impl Links {
     /// The links of a configuration, none of them connected.
     #[must_use]
     pub fn new(config: &Config, now: Instant) -> Self {
-        let list = gather(config.mcp_servers.iter().map(|server| Link::new(server.clone(), now)));
+        let list = gather(
+            config.mcp_servers.iter().zip(0..).map(|(server, number)| Link::new(ServerNumber(number), server.clone(), now)),
+        );
         Self { list, next_link: 1, ..Self::default() }
     }
 
@@ -108,7 +125,7 @@ impl Links {
     ///
     /// # Errors
     /// [`Misuse`] of a number that never was.
-    pub fn event(&mut self, ground: &mut Ground, link: LinkId, event: LinkEvent) -> Result<(), Misuse> {
+    pub fn event(&mut self, out: &mut Outside<'_>, link: LinkId, event: LinkEvent) -> Result<(), Misuse> {
         if link.0 == 0 || link.0 >= self.next_link {
             return Err(Misuse::LinkUnknown(link));
         }
@@ -117,16 +134,25 @@ impl Links {
         let mut is_taken = false;
         if let Some(known) = self.get_mut(server).filter(|known| known.link() == Some(link)) {
             match event {
-                LinkEvent::Opened => known.opened(ground),
-                LinkEvent::Line(text) => known.line(ground, &text, &mut reports),
-                LinkEvent::LineTooLong { start, end, .. } => known.line_too_long(ground, &start, &end, &mut reports),
+                LinkEvent::Opened => known.opened(out, &mut reports),
+                LinkEvent::Line(text) => known.line(out, &text, &mut reports),
+                LinkEvent::LineTooLong { start, end, .. } => known.line_too_long(out, &start, &end, &mut reports),
                 LinkEvent::Stderr(text) => known.stderr(&text),
-                LinkEvent::Closed(detail) => is_taken = known.closed(ground, &detail, next, &mut reports),
+                LinkEvent::Closed(detail) => is_taken = known.closed(out, &detail, next, &mut reports),
             }
         }
         self.reports = reports;
         self.settle(server, is_taken);
         Ok(())
+    }
+
+    /// What an exchange of a link says.
+    pub fn exchange(&mut self, out: &mut Outside<'_>, server: ServerNumber, exchange: ExchangeId, report: exchange::Report<'_>) {
+        let mut reports = core::mem::take(&mut self.reports);
+        if let Some(link) = self.get_mut(server) {
+            link.exchange(out, exchange, report, &mut reports);
+        }
+        self.reports = reports;
     }
 
     /// Keeps the books on which process a server is.
@@ -148,10 +174,10 @@ impl Links {
     }
 
     /// Does what is due.
-    pub fn due(&mut self, ground: &mut Ground) {
+    pub fn due(&mut self, out: &mut Outside<'_>) {
         for server in (0..).map(ServerNumber).take(self.list.len()) {
             let (next, mut reports) = (LinkId(self.next_link), core::mem::take(&mut self.reports));
-            let is_taken = self.get_mut(server).is_some_and(|link| link.due(ground, next, &mut reports));
+            let is_taken = self.get_mut(server).is_some_and(|link| link.due(out, next, &mut reports));
             self.reports = reports;
             self.settle(server, is_taken);
         }
@@ -164,17 +190,17 @@ impl Links {
     }
 
     /// Does what a call wants.
-    pub fn perform(&mut self, ground: &mut Ground, job: Job) {
+    pub fn perform(&mut self, out: &mut Outside<'_>, job: Job) {
         let mut reports = core::mem::take(&mut self.reports);
         match job {
             Job::Call { server, order } => {
                 if let Some(link) = self.get_mut(server) {
-                    link.call(ground, order, &mut reports);
+                    link.call(out, order, &mut reports);
                 }
             }
             Job::Cancel { server, call, reason } => {
                 if let Some(link) = self.get_mut(server) {
-                    link.cancel(ground, call, reason);
+                    link.cancel(out, call, reason);
                 }
             }
         }
@@ -197,11 +223,11 @@ impl Links {
     }
 
     /// Ends all of them for good.
-    pub fn stop(&mut self, ground: &mut Ground) {
+    pub fn stop(&mut self, out: &mut Outside<'_>) {
         for server in (0..).map(ServerNumber).take(self.list.len()) {
             let mut reports = core::mem::take(&mut self.reports);
             if let Some(link) = self.get_mut(server) {
-                link.stop(ground, &mut reports);
+                link.stop(out, &mut reports);
             }
             self.reports = reports;
             self.settle(server, false);

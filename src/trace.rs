@@ -61,7 +61,7 @@ impl Trace {
             known.learn(name, value);
         }
         config.server.tokens.iter().for_each(|token| known.add(&token.token));
-        config.mcp_servers.iter().flat_map(|server| server.secrets()).for_each(|secret| known.add(secret));
+        config.mcp_servers.iter().for_each(|server| server.teach(&mut known));
         let mut secrets = Secrets::new();
         known.iter().for_each(|secret| secrets.add_related(secret));
         let seed = genesis.seed.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

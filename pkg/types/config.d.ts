@@ -123,12 +123,19 @@ export interface A2aSection {
 export interface McpServer {
   /** unlike any other in its letters and digits */
   readonly name: string;
-  /** a process: no shell, and only where the host is Node or one of your own that starts processes */
-  readonly transport: { readonly type: "stdio"; readonly command: string; readonly args?: readonly string[] };
+  /**
+   * a process: no shell, and only where the host is Node or one of your own that starts processes; or a URL, with `sse`
+   * for servers that have nothing newer than 2024-11-05
+   */
+  readonly transport:
+    | { readonly type: "stdio"; readonly command: string; readonly args?: readonly string[] }
+    | { readonly type: "http" | "sse"; readonly url: string };
   /** how long its handshake, its list and each call may take, 30 by default */
   readonly timeout_secs?: Id;
   /** `NAME` to pass a variable of the host on, `NAME=value` to set one */
   readonly env?: readonly string[];
+  /** the header fields of requests to a URL, each `Name: value` */
+  readonly headers?: readonly string[];
   /** the entry of the catalog it came from */
   readonly template_id?: string;
 }

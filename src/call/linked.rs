@@ -42,6 +42,7 @@ impl LinkedCall {
             meta: core::mem::take(&mut run.caller.meta),
             progress: run.caller.progress_token.is_some(),
             log_level: run.caller.log_level,
+            again: false,
         };
         run.ground.link_jobs.push_back(Job::Call { server: tool.server, order });
         let until = now.plus_ms(tool.timeout_ms);

@@ -6,9 +6,14 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Config, Table};
+use crate::io::Headers;
 use crate::json::{self, Array, Json, Object, Raw};
 use crate::link::naming;
+use crate::list::gather_all;
+use crate::redact::Secrets;
 use crate::text;
+use crate::tools::connect_agent::check_headers;
+use crate::url::Url;
 
 /// How long a server may take for its handshake, its list and each call, where it says nothing else.
 const TIMEOUT_MS: u64 = 30_000;
@@ -29,6 +34,8 @@ pub struct McpServer {
     pub transport: Transport,
     /// how long its handshake, its list and each call may take; `timeout_secs`
     pub timeout_ms: u64,
+    /// the header fields of its requests
+    pub headers: Headers,
     /// `NAME` for a variable of the host that is passed on, `NAME=value` for one that is set
     pub env: Vec<String>,
     /// the entry of the catalog it came from
@@ -45,19 +52,28 @@ pub enum Transport {
         /// its arguments
         args: Vec<String>,
     },
+    /// a URL
+    Http {
+        /// which
+        url: Url,
+        /// whether answers come on a stream of their own, as in 2024-11-05; `sse`
+        events: bool,
+    },
 }
 
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} with {} variables", self.name, self.env.len())
+        write!(f, "{} with {} variables and {} header fields", self.name, self.env.len(), self.headers.len())
     }
 }
 
 impl McpServer {
-    /// The values that only this server may see: those of variables that are named like credentials.
-    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+    /// The values that only this server may see: those of its header fields, and of variables that are named like
+    /// credentials.
+    pub fn teach(&self, secrets: &mut Secrets) {
+        self.headers.iter().for_each(|(name, value)| secrets.learn(name, value));
         let set = self.env.iter().filter_map(|entry| entry.split_once('='));
-        set.filter(|(name, _)| is_secret_name(name)).map(|(_, value)| value)
+        set.filter(|(name, _)| is_secret_name(name)).for_each(|(_, value)| secrets.add(value));
     }
 }
 
@@ -93,12 +109,16 @@ pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<S
 fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<McpServer> {
     let before = faults.len();
     let mut table = Table::new(raw, path.to_string(), faults);
-    let (mut name, mut timeout_secs, mut env) = (String::new(), TIMEOUT_MS / 1000, Vec::new());
+    let (mut name, mut timeout_secs, mut env, mut headers) = (String::new(), TIMEOUT_MS / 1000, Vec::new(), Vec::new());
     let mut template_id = None;
     table.string("name", &mut name);
     table.whole("timeout_secs", 1, &mut timeout_secs);
     table.read("env", "a list of \"NAME\" and \"NAME=value\"", &mut env, |raw| {
         json::strings(raw).filter(|list| list.iter().all(|entry| is_variable(entry)))
+    });
+    table.read("headers", "a list of at most 20 header fields that may be set, each \"Name: value\"", &mut headers, |raw| {
+        let list = gather_all(json::strings(raw)?.iter().map(|field| header(field)))?;
+        check_headers(&list).is_ok().then_some(list)
     });
     table.optional("template_id", "a string", &mut template_id, json::string);
     let transport = table.table("transport");
@@ -113,28 +133,56 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
             None
         }
     };
+    let stranger = match &transport {
+        Some(Transport::Stdio { .. }) if !headers.is_empty() => Some("headers` belongs to servers at a URL"),
+        Some(Transport::Http { .. }) if !env.is_empty() => Some("env` belongs to processes"),
+        Some(Transport::Stdio { .. } | Transport::Http { .. }) | None => None,
+    };
+    faults.extend(stranger.map(|fault| format!("`{path}{fault}")));
     (faults.len() == before).then_some(())?;
-    Some(McpServer { name, transport: transport?, timeout_ms: timeout_secs.saturating_mul(1000), env, template_id })
+    Some(McpServer { name, transport: transport?, timeout_ms: timeout_secs.saturating_mul(1000), env, headers, template_id })
 }
 
 fn read_transport(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Transport> {
+    let before = faults.len();
     let mut table = Table::new(raw, path.to_string(), faults);
-    let mut kind = String::new();
-    table.optional_string("type", "stdio", &mut kind, |kind| kind == "stdio");
-    let (mut command, mut args) = (String::new(), Vec::new());
-    table.string("command", &mut command);
-    table.strings("args", &mut args);
+    let (mut kind, mut command, mut args, mut url) = (String::new(), String::new(), Vec::new(), None);
+    table.optional_string("type", "stdio, http or sse", &mut kind, |kind| matches!(kind, "stdio" | "http" | "sse"));
+    // A key of another kind of transport is as unknown as any other.
+    if kind == "stdio" {
+        table.string("command", &mut command);
+        table.strings("args", &mut args);
+    } else if !kind.is_empty() {
+        table.optional("url", "an absolute http or https URL without a user name", &mut url, |raw| {
+            Url::parse(&json::string(raw)?).ok()
+        });
+    }
     table.finish();
-    if kind.is_empty() || command.is_empty() {
-        if faults.iter().all(|fault| !fault.contains(path)) {
-            faults.push(format!("`{path}type` and `{path}command` are both needed"));
+    if kind.is_empty() {
+        // Which keys belong to it is not known.
+        faults.truncate(before);
+        faults.push(format!("`{path}type` must be stdio, http or sse"));
+        return None;
+    }
+    let (needed, is_there) = if kind == "stdio" { ("command", !command.is_empty()) } else { ("url", url.is_some()) };
+    if !is_there {
+        if faults.len() == before {
+            faults.push(format!("`{path}{needed}` is missing"));
         }
         return None;
     }
     if let Some(why) = refused(&command) {
         faults.push(format!("`{path}command` {why}"));
     }
-    Some(Transport::Stdio { command, args })
+    Some(match url {
+        Some(url) => Transport::Http { url, events: kind == "sse" },
+        None => Transport::Stdio { command, args },
+    })
+}
+
+fn header(field: &str) -> Option<(String, String)> {
+    let (name, value) = field.split_once(':')?;
+    Some((name.trim().to_string(), value.trim().to_string()))
 }
 
 /// Why a command is not run.
@@ -164,9 +212,14 @@ pub(super) fn write(servers: &[McpServer]) -> Json {
             Transport::Stdio { command, args } => {
                 transport.string("type", "stdio").string("command", command).strings("args", args);
             }
+            Transport::Http { url, events } => {
+                transport.string("type", if *events { "sse" } else { "http" }).string("url", url.as_str());
+            }
         }
         entry.string("name", &server.name).nested("transport", transport);
         entry.integer("timeout_secs", server.timeout_ms / 1000).strings("env", &server.env);
+        let headers = server.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+        entry.strings("headers", headers);
         entry.optional_string("template_id", server.template_id.as_deref());
         list.nested(entry);
     }
@@ -183,11 +236,13 @@ mod tests {
 
     #[test]
     fn the_section_reads_back() {
-        let text = r#"[{"name":"Web Search","transport":{"type":"stdio","command":"npx","args":["-y","x"]},"timeout_secs":5,"env":["A","B_TOKEN=hunter2hunter2","P=q"],"template_id":"t"},{"name":"b","transport":{"type":"stdio","command":"/opt/x/server"}}]"#;
+        let text = r#"[{"name":"Web Search","transport":{"type":"stdio","command":"npx","args":["-y","x"]},"timeout_secs":5,"env":["A","B_TOKEN=hunter2hunter2","P=q"],"template_id":"t"},{"name":"b","transport":{"type":"stdio","command":"/opt/x/server"}},{"name":"c","transport":{"type":"sse","url":"https://c.test/sse"},"headers":["X-Key: correct horse: battery"]},{"name":"d","transport":{"type":"http","url":"https://d.test/mcp"}}]"#;
         let config = config(text).unwrap();
         let servers = &config.mcp_servers;
         assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (5000, 30_000));
-        assert_eq!(servers[0].secrets().collect::<Vec<_>>(), ["hunter2hunter2"]);
+        let mut secrets = Secrets::new();
+        servers.iter().for_each(|server| server.teach(&mut secrets));
+        assert!(secrets.iter().eq(["hunter2hunter2", "correct horse: battery"]));
         assert!(!format!("{config:?}").contains("hunter2"));
         assert_eq!(Config::from_json(config.to_json().as_str()), Ok(config));
     }
@@ -206,6 +261,12 @@ mod tests {
             (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"env":{"A":"b"}}]"#.to_string(), "`mcp_servers[0].env`"),
             (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"env":["=b"]}]"#.to_string(), "`mcp_servers[0].env`"),
             (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"timeout_secs":0}]"#.to_string(), "`mcp_servers[0].timeout_secs`"),
+            (r#"[{"name":"a","transport":{"type":"http","command":"x"}}]"#.to_string(), "`mcp_servers[0].transport.command`"),
+            (r#"[{"name":"a","transport":{"type":"http"}}]"#.to_string(), "`mcp_servers[0].transport.url` is missing"),
+            (r#"[{"name":"a","transport":{"type":"http","url":"x"}}]"#.to_string(), "`mcp_servers[0].transport.url` must be"),
+            (r#"[{"name":"a","transport":{"type":"http","url":"https://a.test"},"headers":["x"]}]"#.to_string(), "`mcp_servers[0].headers`"),
+            (r#"[{"name":"a","transport":{"type":"http","url":"https://a.test"},"env":["X"]}]"#.to_string(), "`mcp_servers[0].env` belongs"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"headers":["A: b"]}]"#.to_string(), "`mcp_servers[0].headers` belongs"),
             (stdio("bash"), "must not be a shell"),
             (stdio("/bin/sh"), "must not be a shell"),
             (stdio("C:\\\\Windows\\\\CMD.EXE"), "must not be a shell"),

@@ -4,7 +4,7 @@ use super::Gateway;
 use crate::io::{Level, PeerId};
 use crate::json::{self, Object};
 use crate::jsonrpc::{self, Id};
-use crate::link::Report;
+use crate::link::{Outside, Report};
 use crate::list::gather;
 use crate::mcp::era;
 
@@ -14,10 +14,10 @@ const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 impl Gateway {
     /// Does what is due at links, what calls want of them, and hands on what they say.
     pub(crate) fn drive_links(&mut self) {
-        self.links.due(&mut self.ground);
+        self.links.due(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         loop {
             while let Some(job) = self.ground.link_jobs.pop_front() {
-                self.links.perform(&mut self.ground, job);
+                self.links.perform(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges }, job);
             }
             let reports = self.links.take_reports();
             if reports.is_empty() {

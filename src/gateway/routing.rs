@@ -59,8 +59,8 @@ impl Gateway {
 
     /// Connects the configured agents in a new scope; their cards come when they come.
     pub(super) fn connect_external_agents(&mut self, peer: PeerId, scope: &str) {
-        for secret in self.ground.config.mcp_servers.iter().flat_map(|server| server.secrets()) {
-            self.scopes.get_or_default(scope).secrets.add(secret);
+        for server in &self.ground.config.mcp_servers {
+            server.teach(&mut self.scopes.get_or_default(scope).secrets);
         }
         for agent in self.ground.config.external_agents.clone() {
             let mut caller = Caller::new(CallId(self.ground.call_number()), peer, Id::none(), Era::Legacy);

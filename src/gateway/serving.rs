@@ -11,6 +11,7 @@ use crate::incoming::{Endpoint, Face, NOBODY, Served, Stage, is_http};
 use crate::io::{Headers, Misuse, Output, RequestId};
 use crate::json::{self, Json};
 use crate::jsonrpc::Id;
+use crate::link::Outside;
 use crate::list::gather;
 use crate::mcp::era;
 use crate::{plain, text};
@@ -200,7 +201,7 @@ impl Gateway {
     /// Stops serving: what is asked for is answered, streams end, nothing new is taken.
     pub(super) fn stop_serving(&mut self) {
         self.incoming.stopping = true;
-        self.links.stop(&mut self.ground);
+        self.links.stop(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         let theirs = |peer| is_http(peer) && peer != NOBODY;
         let calls = gather(self.calls.iter().filter(|(_, call)| theirs(call.caller.peer)).map(|(id, _)| *id));
         for call in calls {

@@ -36,6 +36,10 @@ pub enum Event {
     Died,
     /// it answered the handshake
     Shook,
+    /// it speaks an older transport, if any
+    Older,
+    /// its session is over
+    SessionOver,
     /// its tools are known
     Listed,
     /// it broke, was silent for too long, or does not keep to the protocol
@@ -45,7 +49,7 @@ pub enum Event {
 }
 
 /// Every transition: in this state, on this event, to that state, and the words of the diagram.
-pub const TABLE: [(State, Event, State, &str); 10] = {
+pub const TABLE: [(State, Event, State, &str); 12] = {
     use {Event as E, State as S};
     [
         (S::Waiting, E::Due, S::Opening, "at once, then 1, 2, 4 up to 60 s"),
@@ -56,7 +60,9 @@ pub const TABLE: [(State, Event, State, &str); 10] = {
         (S::Probing, E::Died, S::Opening, "died of the question"),
         (S::Shaking, E::Shook, S::Listing, "handshake done"),
         (S::Shaking, E::Modern, S::Listing, "wants none after all"),
+        (S::Shaking, E::Older, S::Opening, "refused, tries HTTP with events"),
         (S::Listing, E::Listed, S::Ready, "tools known"),
+        (S::Ready, E::SessionOver, S::Shaking, "its session is over"),
         (S::Ready, E::Failure, S::Waiting, "broken"),
     ]
 };

@@ -28,6 +28,8 @@ pub struct CallOrder {
     pub progress: bool,
     /// the least level of log messages that the caller asked for
     pub log_level: Option<Level>,
+    /// whether it was made once already, in a session that was over
+    pub again: bool,
 }
 
 /// A request with a number for its id: a number of this link that was never used before.

@@ -15,4 +15,5 @@ mod calls;
 mod eras;
 mod lists;
 mod loss;
+mod remote;
 mod world;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis};
-use narrows::io::{Input, LinkEvent, LinkId, LinkOrder, Misuse, Output, PeerId, Process};
+use narrows::io::{ExchangeId, Input, LinkEvent, LinkId, LinkOrder, Misuse, Output, PeerId, Process, Request};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
 
@@ -51,6 +51,9 @@ pub struct World {
     /// what peers were told and have not read yet
     pub said: VecDeque<(PeerId, String)>,
     pub notices: Vec<(String, String)>,
+    /// requests that were not answered yet
+    pub fetches: VecDeque<(ExchangeId, Request)>,
+    pub aborted: Vec<ExchangeId>,
 }
 
 impl World {
@@ -61,7 +64,8 @@ impl World {
     pub fn with(gateway: Gateway) -> Self {
         let (running, started, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (written, said, notices) = (VecDeque::new(), VecDeque::new(), Vec::new());
-        let mut world = Self { gateway, now: 0, running, started, closed, written, said, notices };
+        let (fetches, aborted) = (VecDeque::new(), Vec::new());
+        let mut world = Self { gateway, now: 0, running, started, closed, written, said, notices, fetches, aborted };
         world.drain();
         world
     }
@@ -108,7 +112,12 @@ impl World {
                 }
                 Output::Message { peer, text } => self.said.push_back((peer, text)),
                 Output::Notice(notice) => self.notices.push((notice.event.to_owned(), notice.fields.into_string())),
-                Output::Save(_) | Output::Fetch { .. } | Output::Abort { .. } => {}
+                Output::Fetch { exchange, request } => self.fetches.push_back((exchange, request)),
+                Output::Abort { exchange } => {
+                    self.fetches.retain(|(known, _)| *known != exchange);
+                    self.aborted.push(exchange);
+                }
+                Output::Save(_) => {}
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
                 Output::Work { .. } | Output::WorkAbort { .. } => {}
             }
@@ -214,6 +223,34 @@ impl World {
         let text = self.answered(id);
         let read = |path: &[&str]| string_at(&text, path).unwrap_or_else(|| panic!("no tool error: {text}"));
         (read(&["result", "structuredContent", "error", "code"]), read(&["result", "content", "0", "text"]))
+    }
+
+    /// The next request over HTTP.
+    pub fn fetch(&mut self) -> (ExchangeId, Request) {
+        self.fetches.pop_front().expect("a request")
+    }
+
+    /// A whole answer of HTTP.
+    pub fn reply(&mut self, exchange: ExchangeId, status: u16, headers: &[(&str, &str)], body: &str) {
+        let mut headers: Vec<_> = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        self.input(Input::Head { exchange, status, headers });
+        if !self.aborted.contains(&exchange) {
+            self.more(exchange, body);
+            self.input(Input::End { exchange });
+        }
+    }
+
+    /// The beginning of a stream.
+    pub fn events(&mut self, exchange: ExchangeId, headers: &[(&str, &str)], body: &str) {
+        let mut headers: Vec<_> = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        headers.push(("content-type".to_owned(), "text/event-stream".to_owned()));
+        self.input(Input::Head { exchange, status: 200, headers });
+        self.more(exchange, body);
+    }
+
+    pub fn more(&mut self, exchange: ExchangeId, body: &str) {
+        self.input(Input::Body { exchange, bytes: body.as_bytes().to_vec() });
     }
 
     /// Lets time pass, with a tick whenever the gateway wants one.

@@ -1,0 +1,363 @@
+//! A server at a URL: Streamable HTTP (MCP 2025-03-26 and later), and HTTP with events (MCP 2024-11-05).
+//!
+//! Each message goes out as a request of its own. What comes back is told in terms of the link: messages, requests that
+//! will not be answered, a session that ended.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Outside;
+use super::catalog::ServerNumber;
+use crate::base64;
+use crate::exchange::{Failure, Owner, Plan, Reply, Report, Want};
+use crate::http;
+use crate::io::{ExchangeId, Headers, Method};
+use crate::json::Json;
+use crate::mcp::era::{Era, MODERN_VERSIONS};
+use crate::registry::Credentials;
+use crate::table::Table;
+use crate::time::Instant;
+use crate::url::Url;
+
+/// How long a stream that broke is left alone where it does not say itself.
+const RETRY_MS: u64 = 1000;
+
+/// How often a stream is taken up again without anything new on it.
+const RESUMPTIONS: u32 = 5;
+
+/// The name of the header field of a session.
+const SESSION: &str = "Mcp-Session-Id";
+const VERSION: &str = "MCP-Protocol-Version";
+
+/// What a request over HTTP was for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum For {
+    /// the answer to a request of JSON-RPC
+    Answer(u64),
+    /// nothing that is waited for
+    Nothing,
+    /// what the server says unasked
+    Standing,
+}
+
+#[derive(Clone, Debug)]
+struct Posted {
+    wanted: For,
+    /// the session that it was made in
+    session: Option<String>,
+    last_event: Option<String>,
+    resumptions: u32,
+}
+
+/// A message that goes out.
+#[derive(Debug)]
+pub struct Sent<'m> {
+    /// the text
+    pub text: Json,
+    /// the id, where it is a request
+    pub id: Option<u64>,
+    /// its method; nothing for an answer
+    pub method: &'m str,
+    /// what it is about: the name of a tool
+    pub name: Option<&'m str>,
+    /// further header fields
+    pub headers: Headers,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Heard {
+    /// a message, or several
+    Message(String),
+    /// there will be no answer to a request
+    Unanswered {
+        /// to which
+        id: u64,
+        /// why
+        why: Why,
+    },
+    /// the server has told where messages go
+    Endpoint,
+    /// nothing more can be said to it
+    Lost(String),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub enum Why {
+    /// an answer of HTTP
+    Status(u16, String),
+    /// the session is over; whether it was the one in use
+    Session(bool),
+    /// anything else, in words
+    Words(String),
+}
+
+/// The connection to a server at a URL.
+#[derive(Debug)]
+pub struct HttpWire {
+    number: ServerNumber,
+    url: Url,
+    fields: Headers,
+    /// whether answers come on one stream that was asked for before
+    pub events: bool,
+    endpoint: Option<Url>,
+    session: Option<String>,
+    version: Option<String>,
+    open: Table<ExchangeId, Posted>,
+    later: Vec<(Instant, Posted)>,
+}
+
+impl HttpWire {
+    /// A wire that nothing was said on.
+    #[must_use]
+    pub fn new(number: ServerNumber, url: Url, fields: Headers, events: bool) -> Self {
+        let (open, later) = (Table::new(), Vec::new());
+        Self { number, url, fields, events, endpoint: None, session: None, version: None, open, later }
+    }
+
+    /// Forgets all that was agreed on, and gives up what runs.
+    pub fn reset(&mut self, out: &mut Outside<'_>) {
+        for (exchange, _) in core::mem::take(&mut self.open).iter() {
+            out.exchanges.abort(out.ground, *exchange);
+        }
+        self.later.clear();
+        (self.session, self.version, self.endpoint) = (None, None, None);
+    }
+
+    /// The version that later requests name.
+    pub fn agree(&mut self, version: &str) {
+        self.version = Some(version.to_string());
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Instant> {
+        self.later.iter().map(|(at, _)| *at).min()
+    }
+
+    /// Takes up the streams whose time has come.
+    pub fn due(&mut self, out: &mut Outside<'_>) {
+        let now = out.ground.now;
+        let (due, later) = core::mem::take(&mut self.later).into_iter().partition(|(at, _)| *at <= now);
+        self.later = later;
+        let due: Vec<(Instant, Posted)> = due;
+        for (_, posted) in due {
+            // An address that was called before is called again.
+            let _ = self.get(out, posted);
+        }
+    }
+
+    fn plan(&self, method: Method, url: Url, headers: Headers, body: Option<String>) -> Plan {
+        let credentials = Some(Credentials { origin: self.url.origin(), headers: self.fields.clone() });
+        Plan { method, url, headers, body, credentials, registered: self.url.clone(), want: Want::Events }
+    }
+
+    fn agreed(&self, headers: &mut Headers) {
+        for (name, value) in [(SESSION, &self.session), (VERSION, &self.version)] {
+            if let Some(value) = value {
+                headers.push((name.to_string(), value.clone()));
+            }
+        }
+    }
+
+    /// Asks for a stream.
+    ///
+    /// # Errors
+    /// An address that is not called.
+    fn get(&mut self, out: &mut Outside<'_>, posted: Posted) -> Result<(), Failure> {
+        let mut headers = alloc::vec![("Accept".to_string(), "text/event-stream".to_string())];
+        self.agreed(&mut headers);
+        if let Some(id) = &posted.last_event {
+            headers.push(("Last-Event-ID".to_string(), id.clone()));
+        }
+        let plan = self.plan(Method::Get, self.url.clone(), headers, None);
+        let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
+        self.open.insert(exchange, posted);
+        Ok(())
+    }
+
+    /// Asks for the stream of what the server says unasked, and where answers come on it, of everything.
+    ///
+    /// # Errors
+    /// An address that is not called.
+    pub fn listen(&mut self, out: &mut Outside<'_>) -> Result<(), Failure> {
+        let session = self.session.clone();
+        self.get(out, Posted { wanted: For::Standing, session, last_event: None, resumptions: 0 })
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// An address that is not called.
+    pub fn post(&mut self, out: &mut Outside<'_>, era: Era, sent: Sent<'_>) -> Result<(), Failure> {
+        let mut headers = alloc::vec![
+            ("Content-Type".to_string(), "application/json".to_string()),
+            ("Accept".to_string(), "application/json, text/event-stream".to_string()),
+        ];
+        match era {
+            Era::Legacy => self.agreed(&mut headers),
+            Era::Modern => {
+                headers.push((VERSION.to_string(), MODERN_VERSIONS.first().copied().unwrap_or_default().to_string()));
+                headers.push(("Mcp-Method".to_string(), sent.method.to_string()));
+                headers.extend(sent.name.map(|name| ("Mcp-Name".to_string(), header_value(name))));
+                headers.extend(sent.headers);
+            }
+        }
+        let url = self.endpoint.clone().unwrap_or_else(|| self.url.clone());
+        let plan = self.plan(Method::Post, url, headers, Some(sent.text.into_string()));
+        let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
+        let wanted = sent.id.map_or(For::Nothing, For::Answer);
+        let session = self.session.clone();
+        self.open.insert(exchange, Posted { wanted, session, last_event: None, resumptions: 0 });
+        Ok(())
+    }
+
+    /// Nobody waits for the answer to a request any more.
+    pub fn give_up(&mut self, out: &mut Outside<'_>, id: u64) {
+        let found = self.open.iter().find(|(_, posted)| posted.wanted == For::Answer(id)).map(|(exchange, _)| *exchange);
+        // Answers that come on the one stream come on it all the same.
+        if let Some(exchange) = found.filter(|_| !self.events) {
+            self.open.remove(&exchange);
+            out.exchanges.abort(out.ground, exchange);
+        }
+        self.later.retain(|(_, posted)| posted.wanted != For::Answer(id));
+    }
+
+    /// What an exchange says.
+    pub fn report(&mut self, out: &mut Outside<'_>, exchange: ExchangeId, report: Report<'_>) -> Vec<Heard> {
+        let Some(posted) = self.open.get_mut(&exchange) else { return Vec::new() };
+        match report {
+            Report::Event(event) => {
+                if event.id.is_some() {
+                    posted.last_event.clone_from(&event.id);
+                }
+                posted.resumptions = 0;
+                if self.session.is_none() && posted.session.is_none() {
+                    self.session = http::header(out.exchanges.stream_headers(exchange), SESSION).map(String::from);
+                }
+                self.event(out, exchange, &event.event, &event.data)
+            }
+            Report::Closed(rest) => {
+                let mut heard = match rest {
+                    Some(event) => self.event(out, exchange, &event.event, &event.data),
+                    None => Vec::new(),
+                };
+                if let Some(posted) = self.open.remove(&exchange) {
+                    heard.extend(self.broke(out, posted, "ended its stream without an answer".to_string()));
+                }
+                heard
+            }
+            Report::Reply(reply) => {
+                let Some(posted) = self.open.remove(&exchange) else { return Vec::new() };
+                self.replied(posted, reply)
+            }
+            Report::Failed(failure) => {
+                let Some(posted) = self.open.remove(&exchange) else { return Vec::new() };
+                self.broke(out, posted, words(&failure))
+            }
+        }
+    }
+
+    fn event(&mut self, out: &mut Outside<'_>, exchange: ExchangeId, kind: &str, data: &str) -> Vec<Heard> {
+        if kind == "endpoint" && self.events && self.endpoint.is_none() {
+            let endpoint = self.url.join(data);
+            // What a server names lies where the server is (MCP 2024-11-05, transports).
+            let endpoint = endpoint.ok().filter(|url| url.origin() == self.url.origin());
+            if endpoint.is_none() {
+                self.open.remove(&exchange);
+                out.exchanges.abort(out.ground, exchange);
+                return alloc::vec![Heard::Lost("named an endpoint of another origin".to_string())];
+            }
+            self.endpoint = endpoint;
+            return alloc::vec![Heard::Endpoint];
+        }
+        // An event without data has an id alone, for those who come back.
+        if kind != "message" || data.is_empty() { Vec::new() } else { alloc::vec![Heard::Message(data.to_string())] }
+    }
+
+    /// A complete answer of HTTP.
+    fn replied(&mut self, posted: Posted, reply: Reply) -> Vec<Heard> {
+        let is_ok = (200..300).contains(&reply.status);
+        if is_ok && self.session.is_none() && posted.session.is_none() {
+            self.session = http::header(&reply.headers, SESSION).map(String::from);
+        }
+        let body = String::from_utf8_lossy(&reply.body).into_owned();
+        match posted.wanted {
+            // A server need not offer a stream; where answers come on it, it must.
+            For::Standing if self.events => alloc::vec![Heard::Lost(format!("answered HTTP {} instead of events", reply.status))],
+            For::Standing | For::Nothing => Vec::new(),
+            For::Answer(_) if is_ok && self.events => Vec::new(),
+            For::Answer(_) if is_ok && !body.trim().is_empty() => alloc::vec![Heard::Message(body)],
+            For::Answer(id) if is_ok => {
+                alloc::vec![Heard::Unanswered {
+                    id,
+                    why: Why::Words(format!("answered HTTP {} without an answer", reply.status))
+                }]
+            }
+            // Some servers say 400 of a session that they do not know.
+            For::Answer(id) if posted.session.is_some() && matches!(reply.status, 404 | 400) && !is_error(&body) => {
+                let is_current = self.session == posted.session;
+                if is_current {
+                    (self.session, self.version) = (None, None);
+                }
+                alloc::vec![Heard::Unanswered { id, why: Why::Session(is_current) }]
+            }
+            For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Status(reply.status, body) }],
+        }
+    }
+
+    /// A stream broke, or a request came to nothing.
+    fn broke(&mut self, out: &mut Outside<'_>, mut posted: Posted, why: String) -> Vec<Heard> {
+        let wait_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS);
+        match posted.wanted {
+            For::Nothing => return Vec::new(),
+            For::Standing if self.events => return alloc::vec![Heard::Lost(why)],
+            For::Answer(_) if self.events => {}
+            For::Standing | For::Answer(_) if posted.last_event.is_some() && posted.resumptions < RESUMPTIONS => {
+                posted.resumptions += 1;
+                self.later.push((out.ground.now.plus_ms(wait_ms), posted));
+                return Vec::new();
+            }
+            For::Standing | For::Answer(_) => {}
+        }
+        match posted.wanted {
+            For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Words(why) }],
+            For::Nothing | For::Standing => Vec::new(),
+        }
+    }
+
+    /// A request is answered: its stream has nothing more to say.
+    pub fn answered(&mut self, out: &mut Outside<'_>, id: u64) {
+        self.give_up(out, id);
+    }
+}
+
+/// Whether a body is an answer of JSON-RPC with an id.
+fn is_error(body: &str) -> bool {
+    let members = Json::parse(body, 64).ok();
+    let members = members.as_ref().and_then(Json::members);
+    members.is_some_and(|members| members.get("id").is_some() && members.get("error").is_some())
+}
+
+/// A text as the value of a header field: as it is, or in base64 (MCP 2026-07-28, transports).
+#[must_use]
+pub fn header_value(text: &str) -> String {
+    if http::is_field_value(text) && text.trim() == text && !text.starts_with("=?base64?") {
+        return text.to_string();
+    }
+    format!("=?base64?{}?=", base64::encode(text.as_bytes()))
+}
+
+/// What a failed exchange means, for people.
+#[must_use]
+pub fn words(failure: &Failure) -> String {
+    match failure {
+        Failure::Transport { cause, detail, .. } if detail.is_empty() => format!("could not be reached ({})", cause.name()),
+        Failure::Transport { detail, .. } => format!("could not be reached ({detail})"),
+        Failure::TooLarge(limit) => format!("sent more than {limit} allows"),
+        Failure::Redirect { why, .. } => format!("was not reached: {why}"),
+        Failure::Blocked(why) => format!("was not called: {why}"),
+    }
+}

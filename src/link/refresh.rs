@@ -1,0 +1,147 @@
+//! The list of a server's tools: read when it is connected, and again when it says that it changed.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::connection::{Asked, Link, Spoken, Wire};
+use super::handshake::{said, words};
+use super::http::Why;
+use super::life::{Event, State};
+use super::listing::{Listing, Next};
+use super::{Outside, Report, mirrored, wire};
+use crate::io::{Deadline, Level, Reason};
+use crate::json::{self, Object};
+use crate::jsonrpc::{self, Outcome};
+use crate::mcp::era::Era;
+
+/// A list that changes all the time is read once in so long.
+const RELIST_MS: u64 = 1000;
+
+/// When a stream of changes that broke is asked for again.
+const LISTEN_MS: u64 = 30_000;
+
+impl Link {
+    /// Asks for the first page of its tools.
+    pub(super) fn list(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        self.stale = false;
+        self.listing = Some(Listing::default());
+        self.due_in(out, self.server.timeout_ms);
+        let params = wire::list(self.era(), &out.ground.config, None);
+        self.ask(out, Asked::List, "tools/list", params, reports);
+    }
+
+    /// Its list is another one now: it is read again, but not all the time.
+    pub(super) fn changed(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        if self.state != State::Ready || self.stale {
+            self.stale |= self.state == State::Listing;
+            return;
+        }
+        self.stale = true;
+        if self.listing.is_none() {
+            let at = self.ready_at.plus_ms(RELIST_MS).max(out.ground.now);
+            self.deadline = Deadline { at, reason: Reason::LinkTimeout };
+            if at <= out.ground.now {
+                self.list(out, reports);
+            }
+        }
+    }
+
+    pub(super) fn listed(&mut self, out: &mut Outside<'_>, outcome: Outcome<'_>, reports: &mut Vec<Report>) {
+        let Some(listing) = self.listing.as_mut() else { return };
+        let next = match outcome {
+            Outcome::Result(raw) => listing.page(&json::members(raw).unwrap_or_default(), &out.ground.config.limits),
+            Outcome::Error(raw) => {
+                let error = json::members(raw).unwrap_or_default();
+                // A server without tools need not know how to list them.
+                let has_none = error.get("code").and_then(|code| json::integer(code.get())) == Some(jsonrpc::METHOD_NOT_FOUND);
+                if has_none { Ok(Next::Done) } else { Err(format!("did not list its tools: {}", words(&error))) }
+            }
+        };
+        match next {
+            Ok(Next::Page(cursor)) => {
+                let params = wire::list(self.era(), &out.ground.config, Some(&cursor));
+                self.ask(out, Asked::List, "tools/list", params, reports);
+            }
+            Ok(Next::Done) => self.complete(out, reports),
+            Err(why) => self.no_list(out, why, reports),
+        }
+    }
+
+    fn no_list(&mut self, out: &mut Outside<'_>, why: String, reports: &mut Vec<Report>) {
+        // A list that was read before is better than none.
+        if self.state == State::Ready { self.keep_list(out, &why) } else { self.fail(out, why, reports) }
+    }
+
+    pub(super) fn list_refused(&mut self, out: &mut Outside<'_>, why: Why, reports: &mut Vec<Report>) {
+        if let (State::Ready, Why::Session(is_current)) = (self.state, &why) {
+            self.listing = None;
+            return if *is_current { self.shake_again(out, reports) } else { self.list(out, reports) };
+        }
+        self.no_list(out, said(why), reports);
+    }
+
+    /// Its session is over: a new one is begun, once for all that wait.
+    pub(super) fn shake_again(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        self.go(Event::SessionOver);
+        self.asked_again = false;
+        self.shake(out, reports);
+    }
+
+    pub(super) fn keep_list(&mut self, out: &mut Outside<'_>, why: &str) {
+        self.listing = None;
+        self.ready_at = out.ground.now;
+        self.notice(out, Level::Warning, "link_list_kept", why);
+    }
+
+    /// Its tools are known.
+    fn complete(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        let Some(Listing { mut tools, mut faults, .. }) = self.listing.take() else { return };
+        if matches!(self.wire, Wire::Http(_)) && self.spoken == Spoken::Modern {
+            tools.retain(|tool| {
+                let fault = mirrored::fault(&tool.definition);
+                faults.extend(fault.map(|fault| format!("{} was left out: {fault}", tool.name)));
+                fault.is_none()
+            });
+        }
+        for fault in &faults {
+            self.notice(out, Level::Warning, "link_tool", fault);
+        }
+        let is_new = self.tools != tools;
+        self.tools = tools;
+        if is_new {
+            reports.push(Report::ToolsChanged);
+        }
+        let was_ready = self.state == State::Ready;
+        self.go(Event::Listed);
+        self.ready_at = out.ground.now;
+        if !was_ready {
+            let mut fields = Object::new();
+            fields.string("server", &self.server.name).boolean("modern", self.era() == Era::Modern);
+            fields.integer("tools", u64::try_from(self.tools.len()).unwrap_or(u64::MAX)).integer("noise", self.noise);
+            out.ground.notice(Level::Info, "link_ready", fields);
+            if self.spoken == Spoken::Modern {
+                self.listen(out, reports);
+            }
+            for order in core::mem::take(&mut self.queue) {
+                self.send(out, order, reports);
+            }
+        }
+        if core::mem::take(&mut self.stale) {
+            self.changed(out, reports);
+        }
+    }
+
+    /// Asks to be told of changes.
+    pub(super) fn listen(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        let params = wire::listen(&out.ground.config);
+        self.ask(out, Asked::Listen, "subscriptions/listen", params, reports);
+    }
+
+    /// The stream of changes broke: what was missed meanwhile is read when it is asked for again.
+    pub(super) fn listen_later(&mut self, out: &Outside<'_>, why: &Why) {
+        if let (State::Ready, Why::Words(_)) = (self.state, why) {
+            self.listen_at = Some(out.ground.now.plus_ms(LISTEN_MS));
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Servers at a URL.
+
+use narrows::io::{Cause, Input, Request};
+
+use crate::world::{MODERN, World, at, string_at};
+
+const URL: &str = "https://s.test/mcp";
+
+fn config(kind: &str, more: &str) -> String {
+    format!(r#"{{"mcp_servers":[{{"name":"s","transport":{{"type":"{kind}","url":"{URL}"}}{more}}}]}}"#)
+}
+
+fn field<'r>(request: &'r Request, name: &str) -> Option<&'r str> {
+    request.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
+
+fn body(request: &Request) -> &str {
+    request.body.as_deref().unwrap_or_default()
+}
+
+const DISCOVERED: &str = r#""result":{"supportedVersions":["2026-07-28"],"capabilities":{},"resultType":"complete"}"#;
+const INITIALIZED: &str =
+    r#""result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
+const TOOLS: &str = r#""result":{"tools":[{"name":"x","inputSchema":{"type":"object","properties":{"q":{"type":"string","x-mcp-header":"Query"}}}}]}"#;
+
+/// Answers the next request, which has that method, with JSON.
+fn reply(world: &mut World, method: &str, headers: &[(&str, &str)], outcome: &str) -> Request {
+    let (exchange, request) = world.fetch();
+    assert_eq!(string_at(body(&request), &["method"]).as_deref(), Some(method), "{request:?}");
+    let id = at(body(&request), &["id"]).unwrap();
+    world.reply(exchange, 200, headers, &format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#));
+    request
+}
+
+fn refuse(world: &mut World, status: u16, text: &str) -> Request {
+    let (exchange, request) = world.fetch();
+    world.reply(exchange, status, &[], text);
+    request
+}
+
+fn accepted(world: &mut World) -> Request {
+    let (exchange, request) = world.fetch();
+    world.reply(exchange, 202, &[], "");
+    request
+}
+
+/// A server with handshakes and sessions, until it is ready.
+fn legacy(config: &str) -> World {
+    let mut world = World::shaken(config);
+    refuse(&mut world, 400, r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Server not initialized"},"id":null}"#);
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "one")], INITIALIZED);
+    accepted(&mut world);
+    let stream = refuse(&mut world, 405, "");
+    assert_eq!((stream.method.name(), field(&stream, "Mcp-Session-Id")), ("GET", Some("one")));
+    reply(&mut world, "tools/list", &[], TOOLS);
+    world.said.clear();
+    world
+}
+
+#[test]
+fn a_server_without_handshakes_gets_all_that_it_asks_for_in_header_fields() {
+    let mut world = World::shaken(&config("http", r#","headers":["Authorization: Bearer hunter2hunter2"]"#));
+    let probe = reply(&mut world, "server/discover", &[], DISCOVERED);
+    for (name, value) in [
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "server/discover"),
+        ("Accept", "application/json, text/event-stream"),
+        ("Authorization", "Bearer hunter2hunter2"),
+    ] {
+        assert_eq!(field(&probe, name), Some(value), "{probe:?}");
+    }
+    reply(&mut world, "tools/list", &[], TOOLS);
+    let (listening, _) = world.fetch();
+    world.call(1, "mcp_s_x", r#","arguments":{"q":"né"}"#);
+    let (exchange, call) = world.fetch();
+    assert_eq!((field(&call, "Mcp-Name"), field(&call, "Mcp-Param-Query")), (Some("x"), Some("=?base64?bsOp?=")));
+    assert_eq!(field(&call, "Mcp-Session-Id"), None);
+    let id = at(body(&call), &["id"]).unwrap();
+    world.events(exchange, &[], &format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[]}}}}\n\n"));
+    assert!(world.answered(1).contains(r#""content":[]"#));
+    // A change is told on a stream of its own, and read.
+    world.advance(1000);
+    world.events(listening, &[], "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n");
+    reply(&mut world, "tools/list", &[], TOOLS);
+}
+
+#[test]
+fn a_cancelled_call_is_cut_where_there_are_no_handshakes_and_told_where_there_are() {
+    let mut world = World::shaken(&config("http", ""));
+    reply(&mut world, "server/discover", &[], DISCOVERED);
+    reply(&mut world, "tools/list", &[], TOOLS);
+    world.fetch();
+    world.call(1, "mcp_s_x", "");
+    let (exchange, _) = world.fetch();
+    world.say(1, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    assert_eq!((world.aborted.last(), world.fetches.len()), (Some(&exchange), 0));
+    let mut world = legacy(&config("http", ""));
+    world.call(1, "mcp_s_x", "");
+    let (exchange, _) = world.fetch();
+    world.say(1, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    assert_eq!(world.aborted.last(), Some(&exchange));
+    assert_eq!(string_at(body(&accepted(&mut world)), &["method"]).as_deref(), Some("notifications/cancelled"));
+}
+
+#[test]
+fn a_session_is_named_with_its_version_from_the_handshake_on() {
+    let mut world = World::shaken(&config("http", ""));
+    refuse(&mut world, 404, "not here");
+    let initialize = reply(&mut world, "initialize", &[("mcp-session-id", "one")], INITIALIZED);
+    assert!(field(&initialize, "MCP-Protocol-Version").is_none() && field(&initialize, "Mcp-Session-Id").is_none());
+    let initialized = accepted(&mut world);
+    assert_eq!(
+        (field(&initialized, "MCP-Protocol-Version"), field(&initialized, "Mcp-Session-Id")),
+        (Some("2025-06-18"), Some("one"))
+    );
+}
+
+#[test]
+fn a_server_that_wants_its_version_at_once_gets_it() {
+    let mut world = World::shaken(&config("http", ""));
+    refuse(&mut world, 400, "");
+    refuse(&mut world, 400, "No valid session ID provided");
+    let initialize = reply(&mut world, "initialize", &[], INITIALIZED);
+    assert_eq!(field(&initialize, "MCP-Protocol-Version"), Some("2025-11-25"));
+}
+
+#[test]
+fn credentials_and_trouble_say_nothing_of_eras() {
+    for (status, words) in [(401, "credentials"), (403, "credentials"), (500, "HTTP 500"), (503, "HTTP 503")] {
+        let mut world = World::shaken(&config("http", ""));
+        refuse(&mut world, status, "");
+        assert!(world.fetches.is_empty(), "{status}");
+        let (event, fields) = world.notices.last().unwrap();
+        assert!(event == "link_lost" && fields.contains(words), "{fields}");
+    }
+    let mut world = World::shaken(&config("http", ""));
+    let (exchange, _) = world.fetch();
+    world.input(Input::Failed { exchange, cause: Cause::Refused, detail: "ECONNREFUSED".into() });
+    assert!(world.notices.last().unwrap().1.contains("ECONNREFUSED"));
+    world.advance(2000);
+    reply(&mut world, "server/discover", &[], DISCOVERED);
+}
+
+#[test]
+fn calls_whose_session_is_over_are_made_once_more_in_one_new_session() {
+    for status in [404, 400] {
+        let mut world = legacy(&config("http", ""));
+        let calls: Vec<_> = (1..=3)
+            .map(|id| {
+                world.call(id, "mcp_s_x", "");
+                world.fetch().0
+            })
+            .collect();
+        for exchange in calls {
+            world.reply(exchange, status, &[], "Session not found");
+        }
+        reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
+        accepted(&mut world);
+        refuse(&mut world, 405, "");
+        reply(&mut world, "tools/list", &[], TOOLS);
+        for id in 1..=3 {
+            let request = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
+            assert_eq!(field(&request, "Mcp-Session-Id"), Some("two"));
+            world.answered(id);
+        }
+        // Not a third time.
+        world.call(4, "mcp_s_x", "");
+        refuse(&mut world, status, "");
+        reply(&mut world, "initialize", &[("Mcp-Session-Id", "three")], INITIALIZED);
+        accepted(&mut world);
+        refuse(&mut world, 405, "");
+        reply(&mut world, "tools/list", &[], TOOLS);
+        refuse(&mut world, status, "");
+        assert_eq!(world.error(4).0, "unreachable");
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_is_taken_up_where_it_was() {
+    let mut world = legacy(&config("http", ""));
+    world.call(1, "mcp_s_x", "");
+    let (exchange, call) = world.fetch();
+    let id = at(body(&call), &["id"]).unwrap();
+    world.events(exchange, &[], "id: e-1\nretry: 500\ndata:\n\n");
+    world.input(Input::End { exchange });
+    world.advance(499);
+    assert!(world.fetches.is_empty());
+    world.advance(1);
+    let (exchange, again) = world.fetch();
+    assert_eq!((again.method.name(), field(&again, "Last-Event-ID")), ("GET", Some("e-1")));
+    world.events(exchange, &[], &format!("id: e-2\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[]}}}}\n\n"));
+    world.answered(1);
+    // Without an id there is nothing to go on from.
+    world.call(2, "mcp_s_x", "");
+    let (exchange, _) = world.fetch();
+    world.events(exchange, &[], ": hello\n\n");
+    world.input(Input::Failed { exchange, cause: Cause::Reset, detail: String::new() });
+    assert_eq!(world.error(2).0, "unreachable");
+}
+
+#[test]
+fn an_answer_that_is_none_is_an_error_of_its_call_alone() {
+    let mut world = legacy(&config("http", ""));
+    for (id, status, text) in [(1, 202, ""), (2, 500, "oops"), (3, 200, "")] {
+        world.call(id, "mcp_s_x", "");
+        refuse(&mut world, status, text);
+        assert_eq!(world.error(id).0, "unreachable", "{status}");
+    }
+    world.call(4, "mcp_s_x", "");
+    refuse(&mut world, 400, r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32602,"message":"no"}}"#);
+    assert!(world.answered(4).contains("-32602"));
+}
+
+/// A server whose answers come on one stream.
+fn events(world: &mut World) -> narrows::io::ExchangeId {
+    let (stream, get) = world.fetch();
+    assert_eq!((get.method.name(), field(&get, "Accept")), ("GET", Some("text/event-stream")));
+    world.events(stream, &[], "event: endpoint\ndata: /message?session=1\n\n");
+    for outcome in [INITIALIZED, "", TOOLS] {
+        let (exchange, request) = world.fetch();
+        assert_eq!(request.url, "https://s.test/message?session=1");
+        world.reply(exchange, 202, &[], "Accepted");
+        if let Some(id) = at(body(&request), &["id"]) {
+            world.more(stream, &format!("event: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{id},{outcome}}}\n\n"));
+        }
+    }
+    stream
+}
+
+#[test]
+fn the_oldest_transport_has_one_stream_for_all_answers() {
+    let mut world = World::shaken(&config("sse", ""));
+    let stream = events(&mut world);
+    assert_eq!(world.offered(), ["mcp_s_x"]);
+    world.call(1, "mcp_s_x", "");
+    let call = accepted(&mut world);
+    let id = at(body(&call), &["id"]).unwrap();
+    world.more(stream, &format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[]}}}}\n\n"));
+    world.answered(1);
+    world.call(2, "mcp_s_x", "");
+    world.input(Input::End { exchange: stream });
+    assert_eq!(world.error(2).0, "unreachable");
+    world.advance(2000);
+    assert!(world.fetches.iter().any(|(_, request)| request.method.name() == "GET"));
+}
+
+#[test]
+fn a_server_that_knows_nothing_newer_is_found_out() {
+    let mut world = World::shaken(&config("http", ""));
+    refuse(&mut world, 404, "");
+    refuse(&mut world, 405, "");
+    events(&mut world);
+    assert_eq!(world.offered(), ["mcp_s_x"]);
+}
+
+#[test]
+fn an_endpoint_elsewhere_is_not_believed() {
+    let mut world = World::shaken(&config("sse", ""));
+    let (stream, _) = world.fetch();
+    world.events(stream, &[], "event: endpoint\ndata: https://evil.test/message\n\n");
+    assert!(world.fetches.is_empty());
+    assert!(world.notices.last().unwrap().1.contains("another origin"));
+}
+
+#[test]
+fn addresses_that_are_not_called_are_told() {
+    let config = r#"{"network":{"allow_private":false},"mcp_servers":[{"name":"s","transport":{"type":"http","url":"http://10.0.0.1/mcp"}}]}"#;
+    let world = World::shaken(config);
+    assert!(world.fetches.is_empty());
+    assert!(world.notices.iter().any(|(event, fields)| event == "link_lost" && fields.contains("private address")));
+}
+
+#[test]
+fn a_modern_caller_is_served_by_a_server_with_handshakes() {
+    let mut world = legacy(&config("http", ""));
+    world.call(1, "mcp_s_x", &format!(r#","_meta":{{{MODERN}}}"#));
+    let call = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
+    assert_eq!(at(body(&call), &["params"]).unwrap(), r#"{"name":"x"}"#);
+    assert!(world.answered(1).contains(r#""resultType":"complete""#));
+}
