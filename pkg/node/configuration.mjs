@@ -26,7 +26,20 @@ function readObject(file) {
 
 /** Puts variables into what holds credentials, so that these need not stand in the file. */
 function fillIn(configuration, environment) {
-  return withTokens(withAgents(configuration, environment), environment);
+  return withTokens(withServers(withAgents(configuration, environment), environment), environment);
+}
+
+function withServers(configuration, environment) {
+  const servers = configuration.mcp_servers;
+  if (!Array.isArray(servers)) return configuration;
+  const filled = servers.map((server, i) => {
+    if (!Array.isArray(server?.headers)) return server;
+    const headers = server.headers.map((field, j) =>
+      typeof field === "string" ? replaced(field, `mcp_servers[${i}].headers[${j}]`, environment) : field,
+    );
+    return { ...server, headers };
+  });
+  return { ...configuration, mcp_servers: filled };
 }
 
 function withTokens(configuration, environment) {

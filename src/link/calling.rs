@@ -80,7 +80,7 @@ impl Link {
                 let error = Json::parse(body, 64).ok().and_then(|text| text.members()?.get("error").map(Json::from_raw));
                 reports.push(Report::Call(order.call, CallReport::Refused(error.unwrap_or_else(Json::null))));
             }
-            why => {
+            why @ (Why::Status(..) | Why::Session(_) | Why::Words(_)) => {
                 let message = format!("MCP server '{}' {}", self.server.name, said(why));
                 let error = ToolError::new(Code::Unreachable, message).with("server", Json::string(&self.server.name));
                 reports.push(Report::Call(order.call, CallReport::Lost(error)));
