@@ -82,6 +82,8 @@ pub enum CallReport {
     Refused(Json),
     /// how far the server is: the parameters of its notification, as they came
     Progress(Json),
+    /// a message of the server's log: the parameters of its notification, as they came
+    Log(Json),
     /// there will be no answer
     Lost(ToolError),
 }

@@ -35,7 +35,7 @@ fn send_lines(host: &mut Host, lines: &[String]) {
 
 #[test]
 fn json_rpc() {
-    let client = "the gateway is no client of MCP servers";
+    let client = "it is about MCP servers behind the gateway: tests/links";
     let elsewhere = [("rpc-005", client), ("rpc-008", client), ("rpc-010", client)];
     walk("json-rpc.json", &elsewhere, |case| match case.id.as_str() {
         "rpc-001" | "rpc-007" => {
@@ -406,7 +406,8 @@ fn assert_retry(status: &str, after: Option<String>, expected: &str) {
 
 #[test]
 fn messages_of_stdio() {
-    let (lines, client) = ("the host takes the bytes apart into lines", "the gateway starts no servers");
+    let (lines, client) =
+        ("the host takes the bytes apart into lines", "it is about MCP servers behind the gateway: tests/links");
     let elsewhere = [
         ("stdio-001", lines),
         ("stdio-002", lines),

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::sync::Arc;
 
 use super::{Ended, Run, Work, fault};
-use crate::io::{Deadline, Reason};
+use crate::io::{Deadline, Level, Reason};
 use crate::json::{Json, Raw};
 use crate::jsonrpc;
 use crate::link::catalog::LinkedTool;
@@ -57,6 +57,14 @@ impl LinkedCall {
             CallReport::Result(raw) => Some(relay::result(&self.tool.server_name, raw)),
             CallReport::Refused(raw) => Some(Ok(relay::refusal(raw))),
             CallReport::Lost(error) => Some(Err(error)),
+            CallReport::Log(params) => {
+                let level = params.members().and_then(|params| Level::named(&params.string("level")?));
+                if run.caller.log_level.zip(level).is_some_and(|(least, level)| level >= least) {
+                    let params = run.scope.secrets.redact_json(params);
+                    run.say(jsonrpc::notification("notifications/message", &params));
+                }
+                None
+            }
             CallReport::Progress(params) => {
                 self.until = run.ground.now.plus_ms(self.tool.timeout_ms).min(self.latest);
                 if let Some(token) = &run.caller.progress_token {

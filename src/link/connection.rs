@@ -325,6 +325,16 @@ impl Link {
                     reports.push(Report::Call(order.call, CallReport::Progress(Json::from_raw(params))));
                 }
             }
+            // Whose it is can be told where one call runs and no other: what is of one user is not for another.
+            "notifications/message" => {
+                let mut calls = self.pending.values().filter_map(|asked| match asked {
+                    Asked::Call(order) => Some(order.call),
+                    Asked::Probe | Asked::Initialize | Asked::List | Asked::Listen => None,
+                });
+                if let (Some(call), None, Some(params)) = (calls.next(), calls.next(), params) {
+                    reports.push(Report::Call(call, CallReport::Log(Json::from_raw(params))));
+                }
+            }
             _ => {}
         }
     }

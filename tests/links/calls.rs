@@ -228,3 +228,31 @@ fn the_credentials_of_a_server_are_told_to_nobody_else() {
     let trace: Vec<String> = std::iter::from_fn(|| world.gateway.poll_trace()).collect();
     assert!(trace.iter().all(|line| !line.contains("hunter2")) && trace.iter().any(|line| line.contains("link_line")));
 }
+
+#[test]
+fn the_log_of_a_server_is_told_to_the_one_who_calls_it_where_that_is_asked_for() {
+    let mut world = ready();
+    let line = |level: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{level}","logger":"x","data":{{"a":1e400}}}}}}"#
+        )
+    };
+    world.call(1, "mcp_a_x", "");
+    world.line("a", &line("error"));
+    assert!(world.said.is_empty(), "nobody asked");
+    world.say(1, r#"{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"warning"}}"#);
+    world.said.clear();
+    world.line("a", &line("error"));
+    assert!(world.said.is_empty(), "this call began before");
+    world.asked("a", "tools/call");
+    world.say(1, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    world.call(2, "mcp_a_x", "");
+    world.line("a", &line("info"));
+    assert!(world.said.is_empty(), "too low");
+    world.line("a", &line("warning"));
+    assert_eq!(world.said.pop_front().unwrap().1, line("warning"));
+    // Of two calls it could be either's.
+    world.call(3, "mcp_a_x", "");
+    world.line("a", &line("error"));
+    assert!(world.said.is_empty());
+}

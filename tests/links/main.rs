@@ -12,6 +12,7 @@
 )]
 
 mod calls;
+mod cases;
 mod eras;
 mod lists;
 mod loss;

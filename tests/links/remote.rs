@@ -104,22 +104,32 @@ fn a_cancelled_call_is_cut_where_there_are_no_handshakes_and_told_where_there_ar
 
 #[test]
 fn a_session_is_named_with_its_version_from_the_handshake_on() {
+    versions_of_a_session("2025-06-18");
+}
+
+/// The handshake names no version, and what comes after it the one that was agreed on.
+pub fn versions_of_a_session(version: &str) {
     let mut world = World::shaken(&config("http", ""));
     refuse(&mut world, 404, "not here");
-    let initialize = reply(&mut world, "initialize", &[("mcp-session-id", "one")], INITIALIZED);
+    let initialize = reply(&mut world, "initialize", &[("mcp-session-id", "one")], &INITIALIZED.replace("2025-06-18", version));
     assert!(field(&initialize, "MCP-Protocol-Version").is_none() && field(&initialize, "Mcp-Session-Id").is_none());
     let initialized = accepted(&mut world);
     assert_eq!(
         (field(&initialized, "MCP-Protocol-Version"), field(&initialized, "Mcp-Session-Id")),
-        (Some("2025-06-18"), Some("one"))
+        (Some(version), Some("one"))
     );
 }
 
 #[test]
 fn a_server_that_wants_its_version_at_once_gets_it() {
+    version_at_once("No valid session ID provided");
+}
+
+/// A handshake that is refused is tried once more with the version in a header field.
+pub fn version_at_once(words: &str) {
     let mut world = World::shaken(&config("http", ""));
     refuse(&mut world, 400, "");
-    refuse(&mut world, 400, "No valid session ID provided");
+    refuse(&mut world, 400, words);
     let initialize = reply(&mut world, "initialize", &[], INITIALIZED);
     assert_eq!(field(&initialize, "MCP-Protocol-Version"), Some("2025-11-25"));
 }
@@ -144,35 +154,63 @@ fn credentials_and_trouble_say_nothing_of_eras() {
 #[test]
 fn calls_whose_session_is_over_are_made_once_more_in_one_new_session() {
     for status in [404, 400] {
-        let mut world = legacy(&config("http", ""));
-        let calls: Vec<_> = (1..=3)
-            .map(|id| {
-                world.call(id, "mcp_s_x", "");
-                world.fetch().0
-            })
-            .collect();
-        for exchange in calls {
-            world.reply(exchange, status, &[], "Session not found");
-        }
-        reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
-        accepted(&mut world);
-        refuse(&mut world, 405, "");
-        reply(&mut world, "tools/list", &[], TOOLS);
-        for id in 1..=3 {
-            let request = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
-            assert_eq!(field(&request, "Mcp-Session-Id"), Some("two"));
-            world.answered(id);
-        }
-        // Not a third time.
-        world.call(4, "mcp_s_x", "");
-        refuse(&mut world, status, "");
-        reply(&mut world, "initialize", &[("Mcp-Session-Id", "three")], INITIALIZED);
-        accepted(&mut world);
-        refuse(&mut world, 405, "");
-        reply(&mut world, "tools/list", &[], TOOLS);
-        refuse(&mut world, status, "");
-        assert_eq!(world.error(4).0, "unreachable");
+        session_over(3, status);
     }
+}
+
+/// Calls of one session that is over: one new session, and each of them once more in it.
+pub fn session_over(calls: u64, status: u16) {
+    let mut world = legacy(&config("http", ""));
+    let last = calls;
+    let calls: Vec<_> = (1..=last)
+        .map(|id| {
+            world.call(id, "mcp_s_x", "");
+            world.fetch().0
+        })
+        .collect();
+    for exchange in calls {
+        world.reply(exchange, status, &[], "Session not found");
+    }
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
+    accepted(&mut world);
+    refuse(&mut world, 405, "");
+    reply(&mut world, "tools/list", &[], TOOLS);
+    for id in 1..=last {
+        let request = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
+        assert_eq!(field(&request, "Mcp-Session-Id"), Some("two"));
+        world.answered(id);
+    }
+    // Not a third time.
+    world.call(99, "mcp_s_x", "");
+    refuse(&mut world, status, "");
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "three")], INITIALIZED);
+    accepted(&mut world);
+    refuse(&mut world, 405, "");
+    reply(&mut world, "tools/list", &[], TOOLS);
+    refuse(&mut world, status, "");
+    assert_eq!(world.error(99).0, "unreachable");
+}
+
+/// A request that comes to nothing is an error of its call.
+pub fn call_that_fails(detail: &str) {
+    let mut world = legacy(&config("http", ""));
+    world.call(1, "mcp_s_x", "");
+    let (exchange, _) = world.fetch();
+    world.input(Input::Failed { exchange, cause: Cause::Reset, detail: detail.to_owned() });
+    let (code, words) = world.error(1);
+    assert!(code == "unreachable" && words.contains(detail), "{words}");
+}
+
+/// What a request is and what it is about stand in its header fields as in its body.
+pub fn names_in_header_fields() {
+    let mut world = World::shaken(&config("http", ""));
+    reply(&mut world, "server/discover", &[], DISCOVERED);
+    reply(&mut world, "tools/list", &[], TOOLS);
+    world.fetch();
+    world.call(1, "mcp_s_x", "");
+    let call = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
+    assert_eq!(field(&call, "Mcp-Method").map(String::from), string_at(body(&call), &["method"]));
+    assert_eq!(field(&call, "Mcp-Name").map(String::from), string_at(body(&call), &["params", "name"]));
 }
 
 #[test]
