@@ -151,7 +151,9 @@ impl HttpWire {
 
     fn plan(&self, method: Method, url: Url, headers: Headers, body: Option<String>) -> Plan {
         let credentials = Some(Credentials { origin: self.url.origin(), headers: self.fields.clone() });
-        Plan { method, url, headers, body, credentials, registered: self.url.clone(), want: Want::Events }
+        // What a server names lies at its own origin, so that nobody names anything else.
+        let (registered, by_public, want) = (self.url.clone(), false, Want::Events);
+        Plan { method, url, headers, body, credentials, registered, by_public, want }
     }
 
     fn agreed(&self, headers: &mut Headers) {
