@@ -51,7 +51,8 @@ export function checkOptions(options, names, whose) {
   for (const name of Object.keys(options)) {
     if (names.includes(name)) continue;
     const near = nearest(name, names);
-    const advice = near === undefined ? `it knows ${names.join(", ")}` : `did you mean \`${near}\`?`;
+    const inside = names.includes("config") ? "; what configures the gateway stands in `config`" : "";
+    const advice = near === undefined ? `it knows ${names.join(", ")}${inside}` : `did you mean \`${near}\`?`;
     throw new GatewayError("misuse", `${whose} has no option \`${name}\`: ${advice}`);
   }
   return options;

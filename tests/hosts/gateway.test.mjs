@@ -180,7 +180,7 @@ test("what is wrong at the opening is said with a code", async () => {
   for (const name of ["onSave", "onWork", "onNotice", "onTrace", "onDead"]) assert.equal(await code({ [name]: 5 }), "misuse", name);
   assert.match((await failed({ confg: {} })).message, /no option `confg`: did you mean `config`\?/);
   assert.match((await failed({ onsave() {} })).message, /did you mean `onSave`\?/);
-  assert.match((await failed({ colour: 1 })).message, /it knows config, host, scope/);
+  assert.match((await failed({ a2a: {} })).message, /it knows config, host, scope, .*stands in `config`$/);
   for (const Made of [Gateway, slim.Gateway]) {
     assert.throws(() => new Made(), { name: "GatewayError", code: "misuse", message: /await Gateway\.open\(\)/ });
     assert.throws(() => new Made({}), { code: "misuse" });
