@@ -1,0 +1,28 @@
+// A Durable Object whose storage fails, which no runtime does on demand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GatewayObject } from "../../pkg/lib/worker/object.mjs";
+import "../../pkg/node/core.mjs";
+
+test("an object that cannot keep its state ends before it answers", async () => {
+  const aborted = [];
+  let broken = false;
+  const exec = (query) => {
+    if (broken && query.startsWith("INSERT")) throw new Error("the database is full");
+    return { toArray: () => [] };
+  };
+  const storage = { sql: { exec }, setAlarm() {}, deleteAlarm() {} };
+  const object = new GatewayObject({ id: { name: "ann" }, storage, abort: (reason) => aborted.push(reason) }, {});
+  const say = (name) => {
+    const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+    const params = { name: "create_caller_card", arguments: { name, description: "a person" }, _meta };
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    Object.assign(headers, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": params.name, host: "localhost" });
+    return object.fetch(new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }) }));
+  };
+  assert.equal((await say("ada")).status, 200);
+  assert.deepEqual(aborted, []);
+  broken = true;
+  await assert.rejects(say("bob"));
+  assert.deepEqual(aborted, ["the state could not be kept: the database is full"]);
+});
