@@ -62,6 +62,11 @@ test("serving others", async (t) => {
       told,
       /A visitor sends a task: “Please name my boat\.”[^]*the task is working: “I look at her\.” 2 times[^]*input-required: “What colour is she\?” 2 times[^]*one more message: “Blue\.”[^]*the task is completed/,
     );
+    const at = await page.evaluate(() => narrows.session.now);
+    await page.waitForTimeout(300);
+    await page.getByRole("button", { name: "Step", exact: true }).click();
+    assert.equal(await page.evaluate(() => narrows.session.now), at, "no step leads to the day when the task is forgotten");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
     await picture(page, "serve-answered");
   });
 

@@ -144,7 +144,7 @@ export class Session extends EventTarget {
   /** Lets exactly one thing happen, and holds the clock. */
   stepOn() {
     this.playing = false;
-    if (this.#nextAt !== Infinity) this.#goOn();
+    if (this.#nextAt <= this.end || this.#world.stirsAt !== undefined) this.#goOn();
     if (!this.isPast) this.#world.reach(this.#live);
     this.#changed();
   }

@@ -8,6 +8,9 @@ import { Wire } from "./wire.mjs";
 /** The client of this page, among the gateway's peers. */
 const PEER = 1;
 
+/** Deadlines that are no reason for time to pass: a stream is kept alive while somebody thinks, a task of a day ago is forgotten. */
+const BY_THE_WAY = new Set(["keep_alive", "task_expiry"]);
+
 /** After how many failures in a row the gateway holds an agent for unhealthy. */
 export const UNHEALTHY = 3;
 
@@ -109,9 +112,9 @@ export class World {
     return Math.max(this.now, Math.min(due ?? Infinity, next ?? Infinity));
   }
 
-  /** The same, but for what only keeps a stream alive while somebody thinks. */
+  /** The same, but for what the gateway does by the way. */
   get stirsAt() {
-    return this.#queue.nextAt === undefined && this.#due?.reason === "keep_alive" ? undefined : this.nextAt;
+    return this.#queue.nextAt === undefined && BY_THE_WAY.has(this.#due?.reason) ? undefined : this.nextAt;
   }
 
   /** The exchanges with real agents that are under way. @returns {number[]} */
