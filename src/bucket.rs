@@ -1,5 +1,6 @@
 //! Token buckets in integers: full at the start, refilled continuously, one token a send.
 
+use crate::json;
 use crate::time::Instant;
 
 /// Parts of a token: a rate of 0.000001 tokens a second still adds up.
@@ -12,6 +13,22 @@ pub struct Rate {
     pub micro_rps: u64,
     /// the capacity in tokens
     pub burst: u64,
+}
+
+/// The most tokens that a bucket has: their parts fit into its level.
+pub const MOST_BURST: u64 = 1_000_000_000;
+/// The most tokens a second, in millionths.
+const MOST_MICRO_RPS: i64 = 1_000_000_000_000_000_000;
+/// What a rate may be, for a fault.
+pub const RPS_RANGE: &str = "0 for no limit, or 0.000001 to 1000000000000";
+
+/// Reads tokens a second as millionths, rounded up; negative where the number is out of [range](RPS_RANGE), which is
+/// refused rather than changed. The last argument is 6, as readers of scaled numbers have it.
+#[must_use]
+pub fn micro_rps(text: &str, digits: i32) -> Option<i64> {
+    let (down, up) = (json::scaled(text, digits)?, json::scaled_up(text, digits)?);
+    let is_within = (down > 0 || up == 0) && up <= MOST_MICRO_RPS;
+    Some(if is_within { up } else { -1 })
 }
 
 impl Rate {

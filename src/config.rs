@@ -11,7 +11,7 @@ use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::limits::Limits;
 use crate::policy::Settings;
 use crate::text;
-use crate::tools::TOOLS;
+use crate::tools::{TOOLS, offered};
 use crate::url::Url;
 
 mod a2a;
@@ -222,6 +222,12 @@ impl Config {
             let mut table = Table::new(raw, "network.".into(), &mut faults);
             table.boolean("allow_private", &mut config.network.allow_private);
             table.strings("allowed_hosts", &mut config.network.allowed_hosts);
+            table.each(
+                "allowed_hosts",
+                "a host name or address, without scheme and port",
+                &config.network.allowed_hosts,
+                is_host,
+            );
             table.finish();
         }
         if let Some(raw) = limits {
@@ -242,6 +248,10 @@ impl Config {
         a2a::check(&config, &mut faults);
         mcp_servers::read(mcp_servers, &mut config, &mut faults);
         policy::read(policy, &mut config, &mut faults);
+        let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
+        if is_named && config.mcp_servers.is_empty() && faults.is_empty() && offered(&config).next().is_none() {
+            faults.push("`tools` names none that is offered: see `history.depth` and `a2a`".to_string());
+        }
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
             faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
@@ -279,6 +289,11 @@ impl Config {
     }
 }
 
+/// Whether a text is a host as it stands in a URL. No part of a name is left open by a star.
+fn is_host(text: &str) -> bool {
+    !text::holds(text, "*") && Url::parse(&format!("http://{text}/")).is_ok_and(|url| url.host().eq_ignore_ascii_case(text))
+}
+
 /// Milliseconds as a decimal number of seconds.
 fn seconds(ms: u64) -> Json {
     Json::trusted(format!("{}.{:03}", ms / 1000, ms % 1000))
@@ -313,6 +328,11 @@ impl<'a, 'f> Table<'a, 'f> {
             faults.push(format!("{name} must be an object, not {}", json::kind(raw).name()));
             Members::default()
         });
+        for (at, (name, _)) in members.iter().enumerate() {
+            if members.iter().skip(at + 1).any(|(other, _)| other == name) {
+                faults.push(format!("`{path}{name}` is given twice"));
+            }
+        }
         Self { members, path, known: Vec::new(), faults }
     }
 
@@ -338,6 +358,13 @@ impl<'a, 'f> Table<'a, 'f> {
 
     fn strings(&mut self, key: &'static str, into: &mut Vec<String>) {
         self.read(key, "a list of strings", into, json::strings);
+    }
+
+    /// Every string of a list has to pass a check.
+    fn each(&mut self, key: &str, expected: &str, list: &[String], check: fn(&str) -> bool) {
+        for (at, text) in list.iter().enumerate().filter(|(_, text)| !check(text)) {
+            self.faults.push(format!("`{}{key}[{at}]` must be {expected}, not {}", self.path, Json::string(text).as_str()));
+        }
     }
 
     fn whole(&mut self, key: &'static str, least: u64, into: &mut u64) {

@@ -2,10 +2,12 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::mem;
 
 use crate::a2a::Interface;
 use crate::bucket::{Bucket, Rate};
+use crate::call::discovery::Found;
 use crate::contexts::Conversation;
 use crate::health::Health;
 use crate::history::History;
@@ -93,12 +95,16 @@ pub struct Agent {
     pub ping_endpoint: Option<String>,
     /// its token bucket
     pub bucket: Bucket,
-    /// its card
+    /// what its card says
     pub profile: Option<Profile>,
     /// how many look-ups of its card run
     pub looking: u64,
     /// until when a look-up that found no card stands
     pub cardless_until: Option<Instant>,
+    /// its card, whole
+    card: Option<Json>,
+    /// whether the card is to be saved
+    is_card_new: bool,
     /// its health
     pub health: Health,
     /// the conversation with it
@@ -110,6 +116,46 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// An agent of which nothing is known yet.
+    #[must_use]
+    pub fn new(registration: Registration, bucket: Bucket) -> Self {
+        Self {
+            url: registration.url,
+            headers: registration.headers,
+            ping_endpoint: registration.ping_endpoint,
+            bucket,
+            profile: None,
+            looking: 0,
+            cardless_until: None,
+            card: None,
+            is_card_new: true,
+            health: Health::default(),
+            conversation: Conversation::default(),
+            history: History::default(),
+            registration: 0,
+        }
+    }
+
+    /// The card as it was read, where it was.
+    #[must_use]
+    pub const fn card(&self) -> Option<&Json> {
+        self.card.as_ref()
+    }
+
+    /// Takes in a card that was found.
+    pub fn learn_card(&mut self, found: &Found) {
+        self.profile = Some(found.profile.clone());
+        if self.card.as_ref() != Some(&found.card.whole) {
+            self.restore_card(found.card.whole.clone());
+        }
+    }
+
+    /// Puts a card of a snapshot back.
+    pub fn restore_card(&mut self, card: Json) {
+        self.card = Some(card);
+        self.is_card_new = true;
+    }
+
     /// The header fields, bound to the origin they were given for.
     #[must_use]
     pub fn credentials(&self) -> Credentials {
@@ -135,32 +181,38 @@ pub struct Registration {
 pub struct Registry {
     agents: Tracked<String, Agent>,
     registrations: u64,
+    /// the list for people and for machines, as long as nobody could change an agent
+    listing: OnceCell<(String, Json)>,
 }
 
 impl Registry {
+    /// The agents where one of them may be changed: the list is written anew after that.
+    fn changing(&mut self) -> &mut Tracked<String, Agent> {
+        self.listing.take();
+        &mut self.agents
+    }
+
+    /// The list of the agents, for people and for machines: asked for again and again, and seldom another one.
+    pub fn listing(&self, write: impl FnOnce(&Self) -> (String, Json)) -> &(String, Json) {
+        self.listing.get_or_init(|| write(self))
+    }
+
     /// Registers or replaces. The same URL keeps the conversation, another one ends it; history is kept, health starts anew.
     /// Returns whether an agent was replaced.
     pub fn register(&mut self, alias: &str, registration: Registration, now: Instant) -> bool {
         self.registrations += 1;
-        let known = self.agents.get_mut(alias);
+        let known = self.changing().get_mut(alias);
         let replaced = known.is_some();
         let same_url = known.as_ref().is_some_and(|agent| agent.url == registration.url);
         let take = |agent: &mut Agent| (mem::take(&mut agent.conversation), mem::take(&mut agent.history));
         let (conversation, history) = known.map(take).unwrap_or_default();
-        let agent = Agent {
-            url: registration.url,
-            headers: registration.headers,
-            ping_endpoint: registration.ping_endpoint,
-            bucket: Bucket::new(registration.rate, now),
-            profile: None,
-            looking: 0,
-            cardless_until: None,
-            health: Health::default(),
-            conversation: if same_url { conversation } else { Conversation::default() },
-            history,
-            registration: self.registrations,
-        };
-        self.agents.insert(alias.into(), agent);
+        let bucket = Bucket::new(registration.rate, now);
+        let mut agent = Agent::new(registration, bucket);
+        (agent.history, agent.registration) = (history, self.registrations);
+        if same_url {
+            agent.conversation = conversation;
+        }
+        self.changing().insert(alias.into(), agent);
         replaced
     }
 
@@ -168,12 +220,12 @@ impl Registry {
     pub fn restore(&mut self, alias: String, mut agent: Agent) {
         self.registrations += 1;
         agent.registration = self.registrations;
-        self.agents.insert(alias, agent);
+        self.changing().insert(alias, agent);
     }
 
     /// Removes an agent.
     pub fn remove(&mut self, alias: &str) -> Option<Agent> {
-        self.agents.remove(alias)
+        self.changing().remove(alias)
     }
 
     /// The agent of that alias.
@@ -184,12 +236,12 @@ impl Registry {
 
     /// The agent of that alias.
     pub fn get_mut(&mut self, alias: &str) -> Option<&mut Agent> {
-        self.agents.get_mut(alias)
+        self.changing().get_mut(alias)
     }
 
     /// The agent of that alias, where it is still the same registration.
     pub fn same(&mut self, alias: &str, registration: u64) -> Option<&mut Agent> {
-        self.agents.get_mut(alias).filter(|agent| agent.registration == registration)
+        self.changing().get_mut(alias).filter(|agent| agent.registration == registration)
     }
 
     /// The aliases whose agents were reached to be changed since this was last asked, and whether one was removed
@@ -201,6 +253,11 @@ impl Registry {
     /// Takes no agent for reached any more.
     pub fn clear_touched(&mut self) {
         self.agents.clear_touched(|_| ());
+    }
+
+    /// Whether the card of an agent is to be saved, for which it counts as unchanged.
+    pub fn take_new_card(&mut self, alias: &str) -> bool {
+        self.agents.reach(alias).is_some_and(|agent| mem::take(&mut agent.is_card_new))
     }
 
     /// The sends of an agent that are to be saved, for which it counts as unchanged.

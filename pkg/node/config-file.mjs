@@ -35,16 +35,18 @@ export function chosenFile(named) {
  * Reads a configuration file: TOML, JSON of the same shape, or an `mcp.json` of another host.
  *
  * @param {string} file
- * @returns {{ value: object, warnings: string[] }} `warnings`: what of an `mcp.json` has no meaning here
+ * @returns {{ value: object, warnings: string[], faults: string[] }} `warnings`: what of an `mcp.json` has no meaning
+ * here; `faults`: keys that are given twice, which only the text of a JSON file shows
  * @throws {UsageError} naming every fault of the text with its place
  */
 export function readConfigFile(file) {
   const text = readText(file);
   const isJson = file.endsWith(".json") || /^\s*\{/.test(text);
   places = new Map();
-  if (!isJson) return { value: fromToml(file, text), warnings: [] };
+  if (!isJson) return { value: fromToml(file, text), warnings: [], faults: [] };
   const value = fromJson(file, text);
-  return isMcpJson(value) ? fromMcpJson(value) : { value, warnings: [] };
+  const faults = repeatedKeys(text).map((path) => `\`${path}\` is given twice`);
+  return isMcpJson(value) ? { ...fromMcpJson(value), faults } : { value, warnings: [], faults };
 }
 
 /** The text of a file, without a byte order mark. @param {string} file @throws {UsageError} */
@@ -79,6 +81,29 @@ function fromJson(file, text) {
   }
   return value;
 }
+
+/** The paths of keys that an object of a JSON text has twice: a parser takes the last and says nothing. @param {string} text */
+export function repeatedKeys(text) {
+  const found = [];
+  const open = [];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],]/g)) {
+    const inner = open.at(-1);
+    if (token === "{") open.push({ names: new Set(), name: undefined });
+    else if (token === "[") open.push({ index: 0 });
+    else if (token === "}" || token === "]") open.pop();
+    else if (token === ",") {
+      if (inner.names) inner.name = undefined;
+      else inner.index += 1;
+    } else if (inner?.names && inner.name === undefined) {
+      inner.name = JSON.parse(token);
+      if (inner.names.has(inner.name)) found.push(open.map(step).join("").slice(1));
+      inner.names.add(inner.name);
+    }
+  }
+  return found;
+}
+
+const step = ({ names, name, index }) => (names ? `.${name}` : `[${index}]`);
 
 /** Where the keys of the file stand that was read last. */
 let places = new Map();

@@ -1,4 +1,6 @@
-import { chosenFile, readConfigFile } from "./config-file.mjs";
+import { chosenFile, explained, readConfigFile } from "./config-file.mjs";
+import { Core } from "./core.mjs";
+import { genesis } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
 
 /**
@@ -7,75 +9,94 @@ import { UsageError } from "./usage.mjs";
  * @param {string | undefined} file
  * @param {Record<string, string | undefined>} environment
  * @returns {object} as the core takes it
- * @throws {UsageError} naming the file or the key; the core checks the rest
+ * @throws {UsageError} naming the file or the keys; the core checks the rest
  */
 export function readConfiguration(file, environment) {
   const chosen = chosenFile(file);
+  const read = chosen === undefined ? { value: {}, faults: [] } : readObject(chosen);
   // Where the catalog is concerns the command alone.
-  const { catalog_dir, ...configuration } = chosen === undefined ? {} : readObject(chosen);
+  const { catalog_dir, ...configuration } = read.value;
   if (environment.A2A_GATEWAY_NAME) configuration.name = environment.A2A_GATEWAY_NAME;
   if (environment.A2A_GATEWAY_VERSION) configuration.version = environment.A2A_GATEWAY_VERSION;
-  return fillIn(configuration, environment);
+  const faults = [...read.faults];
+  const filled = fillIn(configuration, environment, faults);
+  if (faults.length > 0) {
+    throw new UsageError(`The configuration is refused: ${explained([...faults, ...faultsOf(filled)].join("; "))}.`);
+  }
+  return filled;
 }
 
 function readObject(file) {
-  const { value, warnings } = readConfigFile(file);
+  const { value, warnings, faults } = readConfigFile(file);
   for (const warning of warnings) process.stderr.write(`narrows: ${file}: ${warning}.\n`);
-  return value;
+  return { value, faults };
 }
 
-/** Puts variables into what holds credentials, so that these need not stand in the file. */
-function fillIn(configuration, environment) {
-  return withTokens(withServers(withAgents(configuration, environment), environment), environment);
+/** What the core says against a configuration, so that nobody has to mend one fault to be told the next. */
+function faultsOf(configuration) {
+  try {
+    new Core(genesis(), configuration);
+    return [];
+  } catch (error) {
+    if (error.code !== "config") throw error;
+    return [error.message];
+  }
 }
 
-function withServers(configuration, environment) {
+/**
+ * Puts variables into what holds credentials, so that these need not stand in the file. One that is not set is a fault,
+ * and has the place of its name.
+ */
+function fillIn(configuration, environment, faults) {
+  const replaced = (text, place) =>
+    text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name) => {
+      const value = environment[name];
+      if (value === undefined) faults.push(`\`${place}\` names the environment variable ${name}, which is not set`);
+      // Something in its place that nothing else is said against.
+      return value ?? (text.startsWith("$") && place.endsWith(".url") ? "https://unset.invalid" : "unset-variable");
+    });
+  return withTokens(withServers(withAgents(configuration, replaced), replaced), replaced);
+}
+
+function withServers(configuration, replaced) {
   const servers = configuration.mcp_servers;
   if (!Array.isArray(servers)) return configuration;
   const filled = servers.map((server, i) => {
     if (!Array.isArray(server?.headers)) return server;
     const headers = server.headers.map((field, j) =>
-      typeof field === "string" ? replaced(field, `mcp_servers[${i}].headers[${j}]`, environment) : field,
+      typeof field === "string" ? replaced(field, `mcp_servers[${i}].headers[${j}]`) : field,
     );
     return { ...server, headers };
   });
   return { ...configuration, mcp_servers: filled };
 }
 
-function withTokens(configuration, environment) {
+function withTokens(configuration, replaced) {
   const tokens = configuration.auth?.tokens;
   if (!Array.isArray(tokens)) return configuration;
   const filled = tokens.map((entry, i) => {
     if (typeof entry?.token !== "string") return entry;
-    return { ...entry, token: replaced(entry.token, `auth.tokens[${i}].token`, environment) };
+    return { ...entry, token: replaced(entry.token, `auth.tokens[${i}].token`) };
   });
   return { ...configuration, auth: { ...configuration.auth, tokens: filled } };
 }
 
-function withAgents(configuration, environment) {
+function withAgents(configuration, replaced) {
   const agents = configuration.external_agents;
   if (!Array.isArray(agents)) return configuration;
   const filled = agents.map((agent, i) => {
     if (typeof agent !== "object" || agent === null) return agent;
     const place = `external_agents[${i}]`;
     const copy = { ...agent };
-    if (typeof agent.url === "string") copy.url = replaced(agent.url, `${place}.url`, environment);
+    if (typeof agent.url === "string") copy.url = replaced(agent.url, `${place}.url`);
     if (typeof agent.headers === "object" && agent.headers !== null && !Array.isArray(agent.headers)) {
       const headers = Object.entries(agent.headers).map(([name, value]) => [
         name,
-        typeof value === "string" ? replaced(value, `${place}.headers.${name}`, environment) : value,
+        typeof value === "string" ? replaced(value, `${place}.headers.${name}`) : value,
       ]);
       copy.headers = Object.fromEntries(headers);
     }
     return copy;
   });
   return { ...configuration, external_agents: filled };
-}
-
-function replaced(text, place, environment) {
-  return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name) => {
-    const value = environment[name];
-    if (value === undefined) throw new UsageError(`${place} names the environment variable ${name}, which is not set.`);
-    return value;
-  });
 }

@@ -322,8 +322,8 @@ export interface ToolResults {
     /** cards, with every field */
     readonly agents?: readonly object[];
     readonly next_token?: string;
-    /** cards that could not be read */
-    readonly problems?: readonly object[];
+    /** cards that could not be read, by their place, and pages that cannot be asked for */
+    readonly problems?: readonly { readonly index?: number; readonly why: string }[];
     readonly help?: object;
   };
   get_agent_card: {

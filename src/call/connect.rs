@@ -13,7 +13,7 @@ use crate::json::Object;
 use crate::list::gather;
 use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::Started;
-use crate::registry::Profile;
+use crate::registry::{Agent, Profile};
 use crate::text;
 use crate::time::Instant;
 
@@ -55,10 +55,7 @@ impl Connect {
     fn search(&mut self, run: &mut Run<'_>, search: Search) -> Option<ToolResult> {
         match search {
             Search::Going => None,
-            Search::Found(found) => match run.scope.registry.same(&self.alias, self.registration) {
-                Some(_) => Some(self.result(run, Some(&found.profile), None)),
-                None => Some(self.result(run, None, Some("the alias was registered anew before this card arrived"))),
-            },
+            Search::Found(found) => Some(self.result(run, Some(&found.profile), None)),
             Search::NotFound(why) => Some(self.result(run, None, Some(&why))),
         }
     }
@@ -90,7 +87,21 @@ impl Connect {
         self.discovery.stop(run);
     }
 
+    /// The alias may have been registered anew meanwhile: then nothing of this call stands.
+    fn overtaken(&self, by: &Agent) -> ToolResult {
+        let (alias, url, why) = (&self.alias, by.url.as_str(), "the alias was registered anew before this card arrived");
+        let mut out = Object::new();
+        out.string("alias", alias).string("url", url).boolean("replaced", self.replaced).null("card");
+        out.string("card_error", why);
+        let text = format!("Another connect_agent came after this one: '{alias}' stands for {url}, and {why}.");
+        ToolResult::new(text, out)
+    }
+
     fn result(&self, run: &Run<'_>, profile: Option<&Profile>, card_error: Option<&str>) -> ToolResult {
+        let newer = run.scope.registry.get(&self.alias).filter(|agent| agent.registration != self.registration);
+        if let Some(newer) = newer {
+            return self.overtaken(newer);
+        }
         let url = self.target.url.as_str();
         let verb = if self.replaced { "Reconnected" } else { "Connected" };
         let mut text = match profile {

@@ -73,7 +73,7 @@ impl AskDirectory {
             Report::Reply(reply) if (200..300).contains(&reply.status) => self.page(&reply, run.ground.config.limits.depth()),
             Report::Reply(reply) => {
                 let problem = crate::a2a::Fault::of_status(reply.status, &fault::clean(run, &reply.body));
-                Err(fault::agent(&label(&self.url), &problem))
+                Err(fault::answer(&label(&self.url), &problem, " (it wants credentials: give them as headers of this call)"))
             }
             Report::Failed(failure) => Err(fault::failure(run, &label(&self.url), &failure)),
             Report::Event(_) | Report::Closed(_) => return None,

@@ -94,31 +94,31 @@ impl Discovery {
 
     /// Keeps what came of the search, where it is over. An agent that could not be asked may have a card.
     fn conclude(&mut self, run: &mut Run<'_>, search: &Search) {
-        let profile = match search {
+        let found = match search {
             Search::Going => return,
-            Search::Found(found) => Some(&found.profile),
+            Search::Found(found) => Some(found.as_ref()),
             Search::NotFound(_) => None,
         };
         if self.target.alias.is_some() {
             let has_none = self.verdict.is_absence() || matches!(self.verdict.status, Some(401 | 403));
-            self.leave(run, profile, Some(if has_none { scope::CARD_MS } else { UNASKED_MS }));
+            self.leave(run, found, Some(if has_none { scope::CARD_MS } else { UNASKED_MS }));
             return;
         }
         let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
-        if profile.is_some() || self.answered && run.scope.cards.get(&self.target.url, now).is_none() {
-            run.scope.cards.put(&self.target.url, now, profile.cloned(), limit);
+        if found.is_some() || self.answered && run.scope.cards.get(&self.target.url, now).is_none() {
+            run.scope.cards.put(&self.target.url, now, found.map(|found| found.profile.clone()), limit);
         }
     }
 
     /// Takes the search out of the books of its alias, and wakes those that wait for it.
-    fn leave(&mut self, run: &mut Run<'_>, profile: Option<&Profile>, cardless_ms: Option<u64>) {
+    fn leave(&mut self, run: &mut Run<'_>, found: Option<&Found>, cardless_ms: Option<u64>) {
         let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| core::mem::take(&mut self.counts)) else {
             return;
         };
         if let Some(agent) = run.scope.registry.same(alias, *registration) {
             agent.looking = agent.looking.saturating_sub(1);
-            if let Some(profile) = profile {
-                agent.profile = Some(profile.clone());
+            if let Some(found) = found {
+                agent.learn_card(found);
             }
             if agent.profile.is_none()
                 && let Some(ms) = cardless_ms

@@ -71,9 +71,15 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
     ToolError::new(code, message)
 }
 
-/// The error of an answer that is none.
+/// The error of an agent's answer that is none.
 #[must_use]
 pub fn agent(label: &str, fault: &Fault) -> ToolError {
+    answer(label, fault, " (it wants credentials: give them as headers to connect_agent)")
+}
+
+/// The error of an answer that is none; `credentials` is the advice where some are wanted.
+#[must_use]
+pub fn answer(label: &str, fault: &Fault, credentials: &str) -> ToolError {
     match fault {
         Fault::Agent { code, kind, message, data } => {
             let (own, advice) = about_task(*kind).unwrap_or((Code::AgentError, ""));
@@ -96,7 +102,7 @@ pub fn agent(label: &str, fault: &Fault) -> ToolError {
             }
             let words = if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") };
             let advice = match status {
-                401 | 403 => " (it wants credentials: give them as headers to connect_agent)",
+                401 | 403 => credentials,
                 _ => "",
             };
             ToolError::new(Code::HttpStatus, format!("{label} answered HTTP {status}{advice}{words}"))

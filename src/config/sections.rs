@@ -4,10 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{CallerConfig, Config, ExternalAgent, Table, Token, policy, seconds};
-use crate::bucket::Rate;
+use super::{CallerConfig, Config, ExternalAgent, Network, Table, Token, is_host, policy, seconds};
+use crate::bucket::{MOST_BURST, RPS_RANGE, Rate, micro_rps};
 use crate::json::{self, Array, Json, Kind, Object, Raw};
 use crate::list::gather_all;
+use crate::redirect::{self, Reach};
+use crate::text;
 use crate::tools::connect_agent::{check_alias, check_headers};
 use crate::url::Url;
 
@@ -15,9 +17,10 @@ pub(super) fn read_rate_limit(raw: Option<Raw<'_>>, config: &mut Config, faults:
     let Some(raw) = raw else { return };
     let mut table = Table::new(raw, "rate_limit.".into(), faults);
     let (mut micro_rps, mut burst) = (None, None);
-    table.optional("rps", "a number of at least 0", &mut micro_rps, micro);
-    table.optional("burst", "a whole number of at least 0", &mut burst, |raw| {
-        u64::try_from((json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?).ok()
+    table.optional("rps", RPS_RANGE, &mut micro_rps, micro);
+    table.optional("burst", &format!("a whole number of at least 0 and at most {MOST_BURST}"), &mut burst, |raw| {
+        let number = (json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?;
+        u64::try_from(number).ok().filter(|burst| *burst <= MOST_BURST)
     });
     table.finish();
     match (micro_rps, burst) {
@@ -32,9 +35,8 @@ pub(super) fn read_rate_limit(raw: Option<Raw<'_>>, config: &mut Config, faults:
     }
 }
 
-/// Millionths, rounded up: the slowest rate is still a limit, not none.
 fn micro(raw: Raw<'_>) -> Option<u64> {
-    let micro = (json::kind(raw) == Kind::Number).then(|| json::scaled_up(raw.get(), 6)).flatten()?;
+    let micro = (json::kind(raw) == Kind::Number).then(|| micro_rps(raw.get(), 6)).flatten()?;
     u64::try_from(micro).ok()
 }
 
@@ -52,6 +54,9 @@ pub(super) fn read_directory(raw: Option<Raw<'_>>, config: &mut Config, faults: 
     let expected = "an absolute http or https URL without a user name";
     table.optional("url", expected, &mut config.directory_url, |raw| Url::parse(&json::string(raw)?).ok());
     table.finish();
+    if let Some(url) = &config.directory_url {
+        check_reach("directory.url", url, &config.network, faults);
+    }
 }
 
 /// Agents at the top of the configuration or in `a2a`.
@@ -79,6 +84,7 @@ pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut
         table.finish();
         match (name, url) {
             (Some(name), Some(url)) => {
+                check_reach(&format!("{path}url"), &url, &config.network, faults);
                 if config.external_agents.iter().any(|known| known.name == name) {
                     faults.push(format!("`{path}name` is taken twice: {name}"));
                 }
@@ -97,8 +103,32 @@ pub(super) fn read_server(raw: Option<Raw<'_>>, config: &mut Config, faults: &mu
     let mut table = Table::new(raw, "server.".into(), faults);
     table.boolean("loopback", &mut config.server.loopback);
     table.strings("hosts", &mut config.server.hosts);
+    table.each("hosts", "a host name, with its port or without", &config.server.hosts, is_authority);
     table.strings("cors_origins", &mut config.server.cors_origins);
+    let expected = "an origin as browsers send it, such as https://app.example.com";
+    table.each("cors_origins", expected, &config.server.cors_origins, is_origin);
     table.finish();
+}
+
+/// What a `Host` header may say.
+fn is_authority(text: &str) -> bool {
+    let port = text.rsplit_once(':').filter(|(_, port)| text::whole(port).is_some_and(|port| port <= 65_535));
+    is_host(port.map_or(text, |(host, _)| host))
+}
+
+/// What an `Origin` header may say (RFC 6454 §6.2); browsers have schemes of their own for pages of extensions.
+fn is_origin(text: &str) -> bool {
+    let (scheme, authority) = text::split_once(text, "://").unwrap_or_default();
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'?' | b'#' | b'@' | b'*' | b'A'..=b'Z');
+    text == "null" || !scheme.is_empty() && !authority.is_empty() && scheme.bytes().chain(authority.bytes()).all(is_plain)
+}
+
+/// A URL that is called from here; what is wrong otherwise.
+fn check_reach(key: &str, url: &Url, network: &Network, faults: &mut Vec<String>) {
+    let reach = Reach { allow_private: network.allows_private(url.host()), named_by_public: false };
+    if let Err(why) = redirect::permit(url, reach) {
+        faults.push(format!("`{key}` is not called: {why}"));
+    }
 }
 
 pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {

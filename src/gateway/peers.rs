@@ -126,8 +126,11 @@ impl Gateway {
                     self.incoming(peer, jsonrpc::read_raw(element), false);
                 }
             }
-            Incoming::Batch(_) => {
-                let message = "batches are not part of this protocol version: send one message a line";
+            Incoming::Batch(elements) => {
+                let message = match elements.is_empty() && self.takes_batches(peer) {
+                    true => "the batch is empty",
+                    false => "batches are not part of this protocol version: send one message a line",
+                };
                 self.say_error(peer, None, INVALID_REQUEST, message, None);
             }
             Incoming::Invalid { id, code, message } => self.say_error(peer, id.as_ref(), code, message, None),

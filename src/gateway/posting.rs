@@ -125,9 +125,12 @@ impl Gateway {
             return self.respond_json(request, 400, refusal("batches are taken in sessions of 2025-03-26 only"));
         };
         let peer = self.incoming.sessions.get(&name).map(|session| session.peer);
-        let Some(peer) = peer.filter(|peer| !elements.is_empty() && self.takes_batches(*peer)) else {
+        let Some(peer) = peer.filter(|peer| self.takes_batches(*peer)) else {
             return self.respond_json(request, 400, refusal("batches are not part of this protocol version"));
         };
+        if elements.is_empty() {
+            return self.respond_json(request, 400, refusal("the batch is empty"));
+        }
         let (mut calls, mut faults) = (Vec::new(), Vec::new());
         let mut fault = |id: Option<&Id>, code, message| {
             let text = jsonrpc::error(id, code, message, None);

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::outcome::{Code, ToolError};
+use crate::bucket::micro_rps;
 use crate::json::{self, Json, Kind, Members, Raw};
 
 /// The members of `arguments`; each reader takes its key, [`finish`](Self::finish) refuses what is left.
@@ -97,6 +98,11 @@ impl<'a> Arguments<'a> {
     /// An optional number, times ten to the power of `digits`, rounded towards zero.
     pub fn scaled(&mut self, key: &str, digits: i32) -> Option<i64> {
         self.number(key, digits, json::scaled)
+    }
+
+    /// An optional rate in tokens a second, as [`micro_rps`] reads it.
+    pub fn rate(&mut self, key: &str) -> Option<i64> {
+        self.number(key, 6, micro_rps)
     }
 
     /// An optional number, times ten to the power of `digits`, rounded away from zero.

@@ -204,7 +204,7 @@ fn agent(scope: &Scope, config: &Config, uri: &str) -> Option<Content> {
     let agent = scope.registry.get(alias)?;
     let mut out = Object::new();
     out.json("agent", &agent_entry(alias, agent, agent.health.name(config.health_failure_threshold)));
-    out.optional_json("card", agent.profile.as_ref().map(|profile| &profile.summary));
+    out.optional_json("card", agent.card());
     Some(Content::Text(out.finish().into_string()))
 }
 

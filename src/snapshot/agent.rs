@@ -8,9 +8,8 @@ use crate::bucket::{Bucket, Rate};
 use crate::contexts::Conversation;
 use crate::ground::Ground;
 use crate::health::Health;
-use crate::history::History;
 use crate::json::{self, Array, Json, Object};
-use crate::registry::{Agent, Profile};
+use crate::registry::{Agent, Profile, Registration};
 use crate::scope::{Card, Scope};
 use crate::table::Tracked;
 use crate::time::{Instant, WallTime};
@@ -123,19 +122,13 @@ pub(super) fn restore(record: &Record<'_, '_>, scopes: &mut Tracked<String, Scop
     let headers = record.pairs("headers");
     headers.iter().for_each(|(name, value)| scope.secrets.learn(name, value));
     let Some(url) = record.url("url") else { return };
-    let agent = Agent {
-        url,
-        headers,
-        ping_endpoint: record.optional("ping_endpoint"),
-        bucket: read_bucket(&record.inner("bucket"), ground),
-        profile: read_profile(record),
-        looking: 0,
-        cardless_until: moment(record, "cardless_until", ground),
-        health: read_health(&record.inner("health"), ground),
-        history: History::default(),
-        conversation: read_conversation(&record.inner("conversation")),
-        registration: 0,
-    };
+    let bucket = read_bucket(&record.inner("bucket"), ground);
+    let rate = bucket.rate();
+    let mut agent = Agent::new(Registration { url, headers, rate, ping_endpoint: record.optional("ping_endpoint") }, bucket);
+    agent.profile = read_profile(record);
+    agent.health = read_health(&record.inner("health"), ground);
+    agent.conversation = read_conversation(&record.inner("conversation"));
+    agent.cardless_until = moment(record, "cardless_until", ground);
     scope.registry.restore(record.text("alias"), agent);
 }
 

@@ -121,6 +121,7 @@ impl Writer<'_> {
         }
         for (alias, agent) in scope.registry.iter().filter(|(_, agent)| !self.tells(&agent.url)) {
             add(self.agent(alias, agent));
+            agent.card().map(|card| self.whole_card(alias, card)).map(&mut *add);
             for (number, entry) in agent.history.since(0) {
                 add(self.said(alias, number, entry));
             }
@@ -165,6 +166,13 @@ impl Writer<'_> {
     pub(super) fn agent(&self, alias: &str, agent: &Agent) -> Json {
         let profile = agent.profile.as_ref().filter(|profile| self.is_usable(profile));
         self.clean(agent::record((self.name, alias), agent, profile, self.form, self.ground))
+    }
+
+    /// The card of an agent, which changes less often than the rest of what is known of it.
+    pub(super) fn whole_card(&self, alias: &str, card: &Json) -> Json {
+        let mut record = Object::new();
+        record.string("kind", "whole_card").string("scope", self.name).string("alias", alias).json("card", card);
+        self.clean(record.finish())
     }
 
     pub(super) fn said(&self, alias: &str, number: u64, entry: &history::Entry) -> Json {

@@ -89,6 +89,11 @@ impl Gateway {
             }
             "task" => self.served.restore(record, self.ground.config.limits.artifact_bytes),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
+            "whole_card" => {
+                let card = record.json("card");
+                let agent = self.scope_of(record).registry.get_mut(&record.text("alias"));
+                record.found(agent.map(|agent| agent.restore_card(card)));
+            }
             "said" => {
                 let (number, entry) = (record.place("number"), history::Entry::read(&record.inner("entry")));
                 let agent = self.scope_of(record).registry.get_mut(&record.text("alias"));
@@ -222,7 +227,7 @@ fn in_order(records: &[Json]) -> impl Iterator<Item = &Json> {
         let rank: u64 = match record.text("kind").as_str() {
             // An agent's header fields are secrets too, which keep their numbers where they are known before.
             "secret" => 0,
-            "said" | "inbox" | "card" | "stream" | "task" => 2,
+            "whole_card" | "said" | "inbox" | "card" | "stream" | "task" => 2,
             "event" => 3,
             "call" => 4,
             _ => 1,

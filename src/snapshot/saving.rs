@@ -105,7 +105,10 @@ impl Gateway {
             };
             let (agents, cards, inbox) = (scope.registry.take_touched(), scope.cards.take_changed(), scope.inbox.take_changed());
             let (secrets, known) = (scope.unsaved_secrets(), scope.known.take_changed());
-            let history: Vec<_> = agents.iter().map(|(alias, _)| scope.registry.unsaved_history(alias)).collect();
+            let unsaved = |(alias, _): (&String, &bool)| {
+                scope.registry.unsaved_history(alias).map(|history| (history, scope.registry.take_new_card(alias)))
+            };
+            let unsaved: Vec<_> = agents.iter().map(unsaved).collect();
             let Some(scope) = self.scopes.get(name.as_str()) else { continue };
             let writer = Writer { ground: &self.ground, name, scope, form: Form::Kept };
             let at = |kind: &str, number: u64| key(&["scope", name, kind, &number.to_string()]);
@@ -113,13 +116,17 @@ impl Gateway {
             for (number, secret) in scope.secrets.since(secrets.new.start) {
                 keeper.write(at("secret", number), Some(writer.secret(number, secret)));
             }
-            for ((alias, was_removed), history) in agents.iter().zip(history) {
+            for ((alias, was_removed), unsaved) in agents.iter().zip(unsaved) {
                 let place = key(&["scope", name, "agent", alias]);
                 if *was_removed {
                     keeper.forget(place.clone());
                 }
-                let (Some(agent), Some(history)) = (scope.registry.get(alias), history) else { continue };
+                let (Some(agent), Some((history, is_card_new))) = (scope.registry.get(alias), unsaved) else { continue };
                 keeper.put(place.clone(), Some(writer.agent(alias, agent)));
+                if is_card_new {
+                    let card = agent.card().map(|card| writer.whole_card(alias, card));
+                    keeper.put(crate::text::joined(&[place.as_str(), "/card"], ""), card);
+                }
                 let said = |number: u64| crate::text::joined(&[place.as_str(), "/", &number.to_string()], "");
                 history.gone.for_each(|number| keeper.write(said(number), None));
                 for (number, entry) in agent.history.since(history.new.start) {

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::bucket::Rate;
+use crate::bucket::{MOST_BURST, RPS_RANGE, Rate};
 use crate::call::Run;
 use crate::call::connect::Connect;
 use crate::config::ExternalAgent;
@@ -44,7 +44,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let alias = arguments.required_string("alias");
     let url = arguments.required_string("agent_url");
     let headers = arguments.string_map("headers").unwrap_or_default();
-    let rps = arguments.scaled_up("rate_limit_rps", 6);
+    let rps = arguments.rate("rate_limit_rps");
     let burst = arguments.integer("rate_limit_burst", i64::MIN);
     let ping_endpoint = arguments.string("ping_endpoint");
     arguments.finish()?;
@@ -139,8 +139,9 @@ fn rate(micro_rps: Option<i64>, burst: Option<i64>) -> Result<Option<Rate>, Tool
         (Some(_), None) => return Err(invalid("`rate_limit_burst` is missing: both or neither of the two are needed".into())),
         (None, Some(_)) => return Err(invalid("`rate_limit_rps` is missing: both or neither of the two are needed".into())),
     };
-    let micro_rps = u64::try_from(micro_rps).map_err(|_| invalid("`rate_limit_rps` must be at least 0; 0 is no limit".into()))?;
-    let burst = u64::try_from(burst).map_err(|_| invalid("`rate_limit_burst` must be at least 0".into()))?;
+    let micro_rps = u64::try_from(micro_rps).map_err(|_| invalid(format!("`rate_limit_rps` must be {RPS_RANGE}")))?;
+    let burst = u64::try_from(burst).ok().filter(|burst| *burst <= MOST_BURST);
+    let burst = burst.ok_or_else(|| invalid(format!("`rate_limit_burst` must be at least 0 and at most {MOST_BURST}")))?;
     if micro_rps > 0 && burst == 0 {
         return Err(invalid("`rate_limit_burst` must be at least 1 where `rate_limit_rps` is over 0".into()));
     }

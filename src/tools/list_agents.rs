@@ -9,7 +9,7 @@ use crate::json::{Array, Json, Object};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
-use crate::registry::Agent;
+use crate::registry::{Agent, Registry};
 
 /// The tool.
 pub(super) const TOOL: Tool = Tool {
@@ -28,9 +28,17 @@ pub(super) const TOOL: Tool = Tool {
 
 fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, ToolError> {
     arguments.finish()?;
+    let threshold = run.ground.config.health_failure_threshold;
+    let (text, list) = run.scope.registry.listing(|registry| listing(registry, threshold));
+    let mut out = Object::with_capacity(list.as_str().len() + 16);
+    out.json("agents", list);
+    Ok(Started::Done(ToolResult::new(text.as_str(), out)))
+}
+
+fn listing(registry: &Registry, threshold: u64) -> (String, Json) {
     let (mut list, mut text) = (Array::new(), String::new());
-    for (alias, agent) in run.scope.registry.iter() {
-        let health = agent.health.name(run.ground.config.health_failure_threshold);
+    for (alias, agent) in registry.iter() {
+        let health = agent.health.name(threshold);
         text.push_str(if text.is_empty() { "" } else { "\n" });
         for piece in [alias, ": ", agent.url.as_str(), " (", health, ", ", &rate_text(agent.bucket.rate()), ")"] {
             text.push_str(piece);
@@ -40,9 +48,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     if text.is_empty() {
         text.push_str("No agents are connected. Connect one with connect_agent.");
     }
-    let mut out = Object::new();
-    out.nested("agents", list);
-    Ok(Started::Done(ToolResult::new(text, out)))
+    (text, list.finish())
 }
 
 /// One agent as lists show it.
@@ -66,11 +72,29 @@ pub(crate) fn entry(alias: &str, agent: &Agent, health: &str) -> Json {
     entry.finish()
 }
 
-/// `unlimited`, or `10.00 rps, burst 20`.
+/// `unlimited`, or `10.00 rps, burst 20`; a slow rate with as many digits as it has.
 fn rate_text(rate: Rate) -> String {
     if !rate.is_limit() {
         return "unlimited".to_string();
     }
-    let hundredths = rate.micro_rps / 10_000;
-    format!("{}.{:02} rps, burst {}", hundredths / 100, hundredths % 100, rate.burst)
+    let mut text = format!("{}.{:06}", rate.micro_rps / 1_000_000, rate.micro_rps % 1_000_000);
+    while text.ends_with('0') && !text.get(..text.len() - 2).is_some_and(|short| short.ends_with('.')) {
+        text.pop();
+    }
+    format!("{text} rps, burst {}", rate.burst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_two_digits_or_as_many_as_they_need() {
+        for (micro_rps, text) in
+            [(10_000_000, "10.00"), (7_300_000, "7.30"), (1, "0.000001"), (125_000, "0.125"), (250_000, "0.25")]
+        {
+            assert_eq!(rate_text(Rate { micro_rps, burst: 2 }), format!("{text} rps, burst 2"));
+        }
+        assert_eq!(rate_text(Rate { micro_rps: 0, burst: 2 }), "unlimited");
+    }
 }

@@ -12,11 +12,13 @@
 )]
 
 mod cases;
+mod configuration;
 mod inbox;
 mod schemas;
 mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
+mod texts;
 #[path = "../http/world.rs"]
 mod world;
 

@@ -88,6 +88,28 @@ test("a configuration that the core refuses is told by its key", async (t) => {
   assert.match(command.stderr, /poll_timeout_seconds/);
 });
 
+test("a configuration is refused with every fault of it, those that only the command sees included", async (t) => {
+  const text = `{"histroy":1,"name":"a","external_agents":[
+    {"name":"a","url":"\${NARROWS_TEST_UNSET_URL}","headers":{"X-Key":"\${NARROWS_TEST_UNSET_KEY}","X-Key":"\${HOME}"}},
+    {"name":"b","url":"http://169.254.169.254/","url":"http://b.test/"},{"name":"c","url":"http://169.254.169.254/"}],
+    "auth":{"tokens":[{"token":"\${NARROWS_TEST_UNSET_TOKEN}","principal":"ada"}]},"name":"b,\\"{"}`;
+  const command = new Command(t, ["--config", file(t, "a.json", text)]);
+  assert.equal(await command.exit(), 2);
+  for (const part of [
+    "`name` is given twice",
+    "`external_agents[0].headers.X-Key` is given twice",
+    "`external_agents[1].url` is given twice",
+    "`external_agents[0].url` names the environment variable NARROWS_TEST_UNSET_URL",
+    "`auth.tokens[0].token` names the environment variable NARROWS_TEST_UNSET_TOKEN",
+    "`histroy` is not a known key",
+    "`external_agents[2].url` is not called",
+  ]) {
+    assert.ok(command.stderr.includes(part), `${part}: ${command.stderr}`);
+  }
+  assert.equal(command.stderr.split(";").length, 7, command.stderr);
+  assert.match(command.stderr, /^narrows: [^\n]*\n$/);
+});
+
 test("name and version come from the environment, else from the file, else from the package", async (t) => {
   const config = file(t, "a.json", '\uFEFF{"name":"from-file","version":"1.2.3"}');
   const both = await started(t, ["--config", config], { A2A_GATEWAY_NAME: "from-env", A2A_GATEWAY_VERSION: "" });

@@ -18,6 +18,9 @@ mod judge;
 mod mischief;
 mod model;
 mod network;
+#[allow(dead_code, reason = "golden transcripts ask for more of it")]
+#[path = "../transcripts/play.rs"]
+mod play;
 #[path = "../support/mod.rs"]
 mod support;
 mod twin;
@@ -25,6 +28,7 @@ mod view;
 mod visits;
 mod wish;
 mod world;
+mod written;
 
 use support::memory::Counting;
 use support::rule::Rule;

@@ -1,5 +1,6 @@
 // Plays every transcript through the wasm core and compares what it says, byte for byte. The folder with narrows.js and
-// narrows_bg.wasm is NARROWS_DIST, or that of the package. The last line is `N passed, M failed`.
+// narrows_bg.wasm is NARROWS_DIST, or that of the package; the folder with the transcripts is the argument, or this one.
+// The last line is `N passed, M failed`.
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -64,9 +65,10 @@ function play(text) {
 
 let passed = 0;
 let failed = 0;
-for (const name of readdirSync(here).filter((name) => name.endsWith(".jsonl")).sort()) {
+const folder = process.argv[2] ?? here;
+for (const name of readdirSync(folder).filter((name) => name.endsWith(".jsonl")).sort()) {
   try {
-    play(readFileSync(join(here, name), "utf8"));
+    play(readFileSync(join(folder, name), "utf8"));
     passed += 1;
   } catch (error) {
     failed += 1;
