@@ -82,6 +82,7 @@ pub mod call;
 pub mod caller;
 pub mod config;
 pub mod contexts;
+pub mod directory;
 pub mod exchange;
 #[cfg(any(test, narrows_fixtures))]
 mod fixtures;

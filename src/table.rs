@@ -59,6 +59,15 @@ impl<K: Ord, V> Table<K, V> {
         self.0.binary_search_by(|(known, _)| known.borrow().cmp(key))
     }
 
+    /// The entries in order, from behind a key on, which need not be there.
+    pub fn after<Q: Ord + ?Sized>(&self, key: Option<&Q>) -> impl Iterator<Item = (&K, &V)>
+    where
+        K: Borrow<Q>,
+    {
+        let start = key.map_or(0, |key| self.find(key).map_or_else(|at| at, |at| at + 1));
+        self.0.get(start..).unwrap_or_default().iter().map(|(key, value)| (key, value))
+    }
+
     /// The value of a key.
     #[must_use]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
@@ -244,6 +253,11 @@ mod tests {
         assert_eq!(table.insert(3, "newer"), Some("new"));
         assert_eq!(table.iter().map(|(key, _)| *key).collect::<Vec<_>>(), [1, 3, 5, 7, 9]);
         assert_eq!((table.get(&3), table.get(&4), table.len()), (Some(&"newer"), None, 5));
+        let after = |key: Option<&u64>| table.after(key).map(|(key, _)| *key).collect::<Vec<_>>();
+        assert_eq!(
+            (after(None).len(), after(Some(&3)), after(Some(&4)), after(Some(&9)).len()),
+            (5, [5, 7, 9].into(), [5, 7, 9].into(), 0)
+        );
         assert_eq!((table.remove(&1), table.remove(&1), table.first()), (Some("new"), None, Some((&3, &"newer"))));
     }
 
