@@ -1,10 +1,10 @@
-//! Which texts may hold a word, told by the three-byte pieces of both.
+//! Which texts may hold a word, told by the pieces of two and three bytes of both.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// How many kinds of pieces are told apart.
-const KINDS: usize = 1024;
+const KINDS: usize = 2048;
 
 /// The number of a text, given again once it is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Index {
             self.blocks.push(Box::new([0; KINDS]));
         }
         if let Some(block) = self.blocks.get_mut(slot.0 / 64) {
-            for kind in kinds(text) {
+            for kind in kinds(text, 2).chain(kinds(text, 3)) {
                 if let Some(word) = block.get_mut(kind) {
                     *word |= 1 << (slot.0 % 64);
                 }
@@ -53,7 +53,7 @@ impl Index {
 
     /// The texts that may hold a word; all of them where it is shorter than a piece.
     pub(super) fn candidates(&self, word: &str) -> Candidates {
-        let kinds: Vec<usize> = kinds(word).collect();
+        let kinds: Vec<usize> = kinds(word, word.len().clamp(2, 3)).collect();
         let common = |block: &[u64; KINDS]| kinds.iter().fold(!0, |texts, kind| texts & block.get(*kind).copied().unwrap_or(0));
         Candidates(self.blocks.iter().map(|block| common(block)).collect())
     }
@@ -66,10 +66,10 @@ impl Candidates {
     }
 }
 
-/// The kinds of the pieces of a text: three bytes mixed to ten bits.
-fn kinds(text: &str) -> impl Iterator<Item = usize> {
-    text.as_bytes().windows(3).map(|piece| {
+/// The kinds of the pieces of a text that have so many bytes, mixed to eleven bits.
+fn kinds(text: &str, bytes: usize) -> impl Iterator<Item = usize> {
+    text.as_bytes().windows(bytes).map(|piece| {
         let mixed = piece.iter().fold(0_u32, |mixed, byte| (mixed << 8 | u32::from(*byte)).wrapping_mul(0x9e37_79b1));
-        (mixed >> 22) as usize
+        (mixed >> 21) as usize
     })
 }
