@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
                 // This host declares no storage.
                 Output::Save(_) => {}
-                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
+                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
                 Output::Notice(notice) => println!("  {} {}", notice.level.name(), notice.event),
             }
         }

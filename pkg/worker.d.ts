@@ -33,6 +33,11 @@ export class GatewayObject {
    * to name. It runs as long as the object does: a task that was worked on when that was lost has failed.
    */
   static onWork?(work: Work, env: any): ReturnType<NonNullable<GatewayOptions["onWork"]>>;
+  /**
+   * The namespace that the objects are bound to, as `DoorOptions.objects`. With it and `directory.built_in` in the
+   * configuration `discover_agents` asks the one directory of all callers.
+   */
+  static objects?(env: any): any;
   /** Takes the gateway's notices; warnings and worse go to the console by default. */
   static onNotice(notice: Notice): void;
   fetch(request: IncomingRequest): Promise<OutgoingResponse>;
@@ -60,5 +65,7 @@ export interface DoorOptions {
  *
  * With an `a2a` section the worker is an A2A agent: the tasks of a caller are in the object of its token, and MCP clients
  * with that token see them.
+ *
+ * The directory of agents at `/agents` has one object for all callers. Writing to it takes a token with `may_register`.
  */
 export function door(options: DoorOptions): (request: IncomingRequest, env: any) => Promise<OutgoingResponse>;

@@ -8,6 +8,7 @@ use self::dispatch::{Dispatch, Sink};
 
 use crate::exchange::{Exchanges, Failure, Owner, Plan, Report, Want};
 use crate::ground::Ground;
+use crate::http;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
@@ -19,6 +20,7 @@ use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::subject::ASKS;
 use crate::scope::Scope;
 use crate::served::ServedTasks;
+use crate::trace_context::TraceContext;
 
 pub mod asking;
 pub mod broadcast;
@@ -68,6 +70,8 @@ pub struct Caller {
     pub asked: u64,
     /// what its `_meta` holds for whoever the call goes on to
     pub meta: Vec<(String, Json)>,
+    /// its own place in the trace that it belongs to
+    pub trace: Option<TraceContext>,
 }
 
 impl Caller {
@@ -75,8 +79,8 @@ impl Caller {
     #[must_use]
     pub const fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
         let capabilities = Capabilities::none();
-        let (progress_token, progress, log_level) = (None, None, None);
-        Self { call, peer, request, era, progress_token, progress, log_level, capabilities, asked: 0, meta: Vec::new() }
+        let (progress_token, progress, log_level, trace) = (None, None, None, None);
+        Self { call, peer, request, era, progress_token, progress, log_level, capabilities, asked: 0, meta: Vec::new(), trace }
     }
 }
 
@@ -173,9 +177,21 @@ impl<'g> Run<'g> {
         let _ = self.kept_to_origin(plan).and_then(|plan| self.exchanges.start(self.ground, Owner::Nobody, plan));
     }
 
+    /// Tells which trace an exchange belongs to, but for what the user tells of that, and for what would hold a secret.
+    fn add_trace(&self, plan: &mut Plan) {
+        let Some(trace) = &self.caller.trace else { return };
+        let given = plan.credentials.as_ref().map_or(&[][..], |credentials| &credentials.headers);
+        for (name, value) in trace.headers() {
+            if http::header(given, name).is_none() && self.scope.secrets.redact(value.clone()) == value {
+                plan.headers.push((String::from(name), value));
+            }
+        }
+    }
+
     /// The plan without secrets, where it leads to another origin than the registered one: an agent may have made them
     /// part of an id that goes out with the next message.
     fn kept_to_origin(&self, mut plan: Plan) -> Result<Plan, Failure> {
+        self.add_trace(&mut plan);
         if plan.url.origin() == plan.registered.origin() {
             return Ok(plan);
         }

@@ -15,11 +15,13 @@ use crate::tools::{TOOLS, offered};
 use crate::url::Url;
 
 mod a2a;
+mod directory;
 mod mcp_servers;
 mod policy;
 mod sections;
 
 pub use a2a::{A2a, Responder, Skill};
+pub use directory::DirectoryConfig;
 pub use mcp_servers::{McpServer, Transport};
 
 /// Nesting of a configuration.
@@ -42,8 +44,8 @@ pub struct Config {
     pub history: HistoryConfig,
     /// how long an inbox entry lives; `inbox_ttl_seconds`
     pub inbox_ttl_ms: u64,
-    /// the directory that discover_agents asks by default; `directory.url`
-    pub directory_url: Option<Url>,
+    /// where agents are discovered
+    pub directory: DirectoryConfig,
     /// the tools that are offered, all where it is absent; `tools`
     pub tools: Option<Vec<String>>,
     /// agents that are connected in every new scope; `external_agents`
@@ -146,6 +148,8 @@ pub struct Token {
     pub may_approve: bool,
     /// who calls with it
     pub caller: CallerConfig,
+    /// whether it registers cards in the directory
+    pub may_register: bool,
 }
 
 impl fmt::Debug for Token {
@@ -172,7 +176,7 @@ impl Default for Config {
             rate_limit: None,
             history: HistoryConfig { depth: 50, max_entry_length: 1000 },
             inbox_ttl_ms: 1_800_000,
-            directory_url: None,
+            directory: DirectoryConfig::default(),
             tools: None,
             external_agents: Vec::new(),
             health_failure_threshold: 3,
@@ -240,7 +244,7 @@ impl Config {
         let [rate_limit, history, directory, external_agents, server, auth, a2a] = sections;
         sections::read_rate_limit(rate_limit, &mut config, &mut faults);
         sections::read_history(history, &mut config, &mut faults);
-        sections::read_directory(directory, &mut config, &mut faults);
+        directory::read(directory, &mut config, &mut faults);
         sections::read_server(server, &mut config, &mut faults);
         sections::read_auth(auth, &mut config, &mut faults);
         sections::read_external_agents(external_agents, "external_agents", &mut config, &mut faults);

@@ -1,21 +1,34 @@
 //! The directory: agent cards by name, found by a filter, given out in pages.
 
+mod check;
 mod cursor;
 mod index;
+pub mod listing;
+pub mod lookups;
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
+use core::fmt;
 
 use crate::a2a::Card;
-use crate::json::{self, Json};
+use crate::json::{self, Json, Object};
+use crate::limits::Limits;
+use crate::snapshot::Record;
 use crate::table::Table;
 
 pub use cursor::{BadCursor, Cursor};
 use index::{Index, Slot};
+use listing::{Listing, Sheet};
 
 /// How many cards a page has where nobody asks for fewer, and at most.
 pub const PAGE: u64 = 1000;
+
+/// How deep a card stands in the answer of a tool, at most.
+const AROUND: u32 = 8;
+
+/// The owner of what the program itself registered; it may change every entry.
+pub const PROGRAM: &str = "";
 
 /// The cards, sorted by name.
 #[derive(Debug, Default)]
@@ -23,7 +36,8 @@ pub struct Directory {
     entries: Table<String, Box<Entry>>,
     index: Index,
     bytes: u64,
-    revision: u64,
+    /// the names whose entries came, changed or went and are not saved so yet
+    changed: Table<String, ()>,
 }
 
 /// One registered card.
@@ -48,6 +62,15 @@ pub struct Bounds {
     pub depth: u32,
 }
 
+impl Bounds {
+    /// Those of the configuration. A card stands in lists and answers, which nest deeper than it and are read by others
+    /// with the same limit.
+    #[must_use]
+    pub fn of(limits: &Limits) -> Self {
+        Self { cards: limits.directory_cards, bytes: limits.directory_bytes, depth: limits.depth().saturating_sub(AROUND) }
+    }
+}
+
 /// What became of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registered {
@@ -68,49 +91,81 @@ pub enum Refused {
     Unknown,
     /// the directory is full
     Full,
+    /// there is no directory that could be changed from here
+    Closed,
 }
 
-/// Some cards, in ascending order of their names.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Page<'a> {
-    /// the cards as they were registered
-    pub cards: Vec<&'a Json>,
-    /// where to go on, where more remain
-    pub next: Option<Cursor>,
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Card(why) => why,
+            Self::Owner => "another principal registered this name: take another one",
+            Self::Unknown => "no card of this name is registered",
+            Self::Full => "the directory is as large as directory_cards and directory_bytes allow",
+            Self::Closed => "this gateway has no directory of its own: see directory.built_in and directory.store",
+        })
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// A question to a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// what the cards are to hold in their name, description or a tag, in any case; empty for all
+    pub filter: String,
+    /// how many cards at most; [`PAGE`] where absent
+    pub limit: Option<u64>,
+    /// where to go on; absent for the first page
+    pub cursor: Option<String>,
+}
+
+impl Question {
+    /// How many cards a page has.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit.unwrap_or(PAGE).clamp(1, PAGE)
+    }
 }
 
 impl Directory {
-    /// Registers a card under its name, or replaces the one that is there.
+    /// Registers a card, or replaces the one of its name. Where a name is given, the card must have it.
     ///
     /// # Errors
     /// What is no card of that name, an entry of another principal, and a directory that is full.
-    pub fn register(&mut self, owner: &str, name: &str, card: &str, bounds: Bounds) -> Result<Registered, Refused> {
-        let read = Card::read(card, bounds.depth).map_err(|fault| Refused::Card(alloc::format!("{fault}")))?;
-        if read.name.trim().is_empty() {
-            return Err(Refused::Card("the card has no name".into()));
+    pub fn register(&mut self, owner: &str, name: Option<&str>, card: &str, bounds: Bounds) -> Result<Registered, Refused> {
+        let read = check::card(card, bounds.depth).map_err(Refused::Card)?;
+        if let Some(name) = name.filter(|name| *name != read.name) {
+            let (of_card, of_path) = (Json::string(&read.name), Json::string(name));
+            return Err(Refused::Card(format!("the card's name is {}, the path's {}", of_card.as_str(), of_path.as_str())));
         }
-        if read.name != name {
-            return Err(Refused::Card(alloc::format!("the card is named {:?}, the path says {name:?}", read.name)));
-        }
-        let text = searched(&read);
-        let old = self.entries.get(name);
-        if old.is_some_and(|old| old.owner != owner) {
+        let old = self.entries.get(read.name.as_str());
+        if old.is_some_and(|old| old.is_closed_to(owner)) {
             return Err(Refused::Owner);
         }
+        if old.is_some_and(|old| old.owner == owner && old.card == read.whole) {
+            return Ok(Registered::Replaced);
+        }
         let freed = old.map_or(0, |old| old.bytes());
-        let entry = Entry { owner: owner.into(), card: read.whole, text, slot: Slot::default() };
-        let bytes = (self.bytes - freed).saturating_add(entry.bytes());
-        if bytes > bounds.bytes || old.is_none() && self.entries.len() >= bounds.cards {
+        let is_new = old.is_none();
+        let bytes = (self.bytes - freed).saturating_add(length(&read.whole));
+        if bytes > bounds.bytes || is_new && self.entries.len() >= bounds.cards {
             return Err(Refused::Full);
         }
-        let old = self.entries.remove(name);
-        if let Some(old) = &old {
+        self.put(owner, read);
+        Ok(if is_new { Registered::New } else { Registered::Replaced })
+    }
+
+    fn put(&mut self, owner: &str, card: Card) {
+        let text = searched(&card);
+        if let Some(old) = self.entries.remove(card.name.as_str()) {
             self.index.remove(old.slot);
+            self.bytes -= old.bytes();
         }
-        let slot = self.index.insert(&entry.text);
-        self.entries.insert(name.into(), Box::new(Entry { slot, ..entry }));
-        (self.bytes, self.revision) = (bytes, self.revision + 1);
-        Ok(if old.is_some() { Registered::Replaced } else { Registered::New })
+        let entry = Entry { owner: owner.into(), slot: self.index.insert(&text), text, card: card.whole };
+        self.bytes += entry.bytes();
+        self.changed.insert(card.name.clone(), ());
+        self.entries.insert(card.name, Box::new(entry));
     }
 
     /// Removes the card of a name.
@@ -119,64 +174,117 @@ impl Directory {
     /// An unknown name, and an entry of another principal.
     pub fn unregister(&mut self, owner: &str, name: &str) -> Result<(), Refused> {
         let entry = self.entries.get(name).ok_or(Refused::Unknown)?;
-        if entry.owner != owner {
+        if entry.is_closed_to(owner) {
             return Err(Refused::Owner);
         }
         let (slot, bytes) = (entry.slot, entry.bytes());
         self.index.remove(slot);
         self.entries.remove(name);
-        (self.bytes, self.revision) = (self.bytes - bytes, self.revision + 1);
+        self.bytes -= bytes;
+        self.changed.insert(name.into(), ());
         Ok(())
     }
 
-    /// The cards that a filter lets through, from a place on. An empty filter lets all through; another one those whose
-    /// name, description or tag holds it, in any case. `limit` is at least 1.
+    /// The card of a name, as it was registered.
     #[must_use]
-    pub fn page(&self, filter: &str, limit: u64, after: Option<&Cursor>) -> Page<'_> {
-        let filter = filter.to_lowercase();
-        let finder = memchr::memmem::Finder::new(&filter);
-        let candidates = self.index.candidates(&filter);
-        let limit = limit.clamp(1, PAGE);
-        // What stands between the texts is in none of them.
-        let between = filter.contains('\0');
-        let (mut cards, mut last) = (Vec::new(), None);
-        for (name, entry) in self.entries.after(after.map(Cursor::name)) {
-            if between || !candidates.has(entry.slot) || finder.find(entry.text.as_bytes()).is_none() {
-                continue;
+    pub fn card(&self, name: &str) -> Option<&Json> {
+        self.entries.get(name).map(|entry| &entry.card)
+    }
+
+    /// The cards that a filter lets through, in ascending order of their names, from a place on.
+    ///
+    /// # Errors
+    /// A cursor that this directory did not give for that filter.
+    pub fn page(&self, question: &Question) -> Result<Listing, BadCursor> {
+        let mut sheet = Sheet::new(question)?;
+        let candidates = self.index.candidates(sheet.filter());
+        let after = sheet.after().map(String::from);
+        for (name, entry) in self.entries.after(after.as_deref()) {
+            if candidates.has(entry.slot) && sheet.lets_through(&entry.text) && !sheet.add(name, entry.card.raw()) {
+                break;
             }
-            if u64::try_from(cards.len()).is_ok_and(|count| count == limit) {
-                return Page { cards, next: last.map(|name: &String| Cursor::new(&filter, name)) };
-            }
-            cards.push(&entry.card);
-            last = Some(name);
         }
-        Page { cards, next: None }
+        Ok(sheet.finish())
     }
 
-    /// Every entry with its owner, in order.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &str, &Json)> {
-        self.entries.iter().map(|(name, entry)| (name.as_str(), entry.owner.as_str(), &entry.card))
-    }
-
-    /// A number that grows with every change.
+    /// The record of an entry, for a host that keeps it.
     #[must_use]
-    pub const fn revision(&self) -> u64 {
-        self.revision
+    pub fn record(&self, name: &str) -> Option<Json> {
+        let entry = self.entries.get(name)?;
+        let mut record = Object::new();
+        // As text: a card may nest as deep as a record.
+        record.string("kind", "listed").string("owner", &entry.owner).string("card", entry.card.as_str());
+        Some(record.finish())
+    }
+
+    /// Takes an entry of a snapshot up, whatever the bounds are now.
+    pub fn restore(&mut self, record: &Record<'_, '_>) {
+        let (owner, text) = (record.text("owner"), record.text("card"));
+        let card = Card::read(&text, u32::MAX).ok();
+        if let Some(card) = record.found(card.map(Some)) {
+            self.put(&owner, card);
+        }
+    }
+
+    /// Every name, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// How many cards there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The names whose entries came, changed or went since this was last asked.
+    pub fn take_changed(&mut self) -> Table<String, ()> {
+        core::mem::take(&mut self.changed)
     }
 }
 
 impl Entry {
     fn bytes(&self) -> u64 {
-        u64::try_from(self.card.as_str().len()).unwrap_or(u64::MAX)
+        length(&self.card)
     }
+
+    fn is_closed_to(&self, owner: &str) -> bool {
+        owner != self.owner && owner != PROGRAM
+    }
+}
+
+fn length(card: &Json) -> u64 {
+    u64::try_from(card.as_str().len()).unwrap_or(u64::MAX)
+}
+
+/// A text as it is compared: each character in lower case by itself, so that a part of a text is a part of it here too.
+fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter == '\u{3c2}' {
+            // The sigma at the end of a word is a sigma.
+            out.push('\u{3c3}');
+        } else if letter.is_ascii() {
+            out.push(letter.to_ascii_lowercase());
+        } else {
+            out.extend(letter.to_lowercase());
+        }
+    }
+    out
 }
 
 /// What a filter is held against.
 fn searched(card: &Card) -> String {
-    let mut text = card.name.to_lowercase();
+    let mut text = folded(&card.name);
     let mut add = |more: &str| {
         text.push('\0');
-        text.push_str(&more.to_lowercase());
+        text.push_str(&folded(more));
     };
     add(card.description.as_deref().unwrap_or_default());
     let members = json::members(card.whole.raw()).unwrap_or_default();

@@ -179,6 +179,18 @@ impl Exchanges {
         redirect::permit(url, reach(ground, url, registered, by_public)).map_err(Failure::Blocked)
     }
 
+    /// How many exchanges run.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.running.len()
+    }
+
+    /// Whether none runs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
     /// Whether reports about this exchange are awaited.
     #[must_use]
     pub fn awaits(&self, id: ExchangeId) -> bool {

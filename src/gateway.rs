@@ -8,10 +8,11 @@ use crate::config::Config;
 use crate::exchange::{BodyTaken, Delivery, Exchanges, Owner, Report};
 use crate::ground::Ground;
 use crate::incoming::Incoming;
-use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason};
+use crate::io::{Deadline, ExchangeId, Input, Misuse, Output, PeerId, Reason, RequestId};
 use crate::link::{Links, Outside};
 use crate::list::gather;
 use crate::mcp::session::Session;
+use crate::metrics::Metrics;
 use crate::scope::Scope;
 use crate::served::ServedTasks;
 use crate::snapshot::Keeper;
@@ -25,8 +26,10 @@ mod agent;
 mod asking;
 mod card;
 mod delivering;
+mod directory;
 mod granting;
 mod linking;
+mod noting;
 mod peers;
 mod plain;
 mod posting;
@@ -61,6 +64,8 @@ pub struct Gateway {
     timers: Table<(Instant, CallId), ()>,
     exchanges: Exchanges,
     pub(crate) incoming: Incoming,
+    accesses: Table<RequestId, noting::Access>,
+    metrics: Metrics,
     pub(crate) served: ServedTasks,
     pub(crate) links: Links,
     pub(crate) trace: Trace,
@@ -83,6 +88,8 @@ impl Gateway {
             timers: Table::new(),
             exchanges: Exchanges::default(),
             incoming: Incoming::default(),
+            accesses: Table::new(),
+            metrics: Metrics::default(),
             served,
             links,
             trace,
@@ -99,6 +106,7 @@ impl Gateway {
         let before = self.ground.outputs.len();
         let earlier = self.ground.now;
         self.ground.now = earlier.max(now);
+        self.ground.trace_context = self.trace_of(&input);
         let handled = self.take(input);
         match handled {
             Ok(()) => {
@@ -110,6 +118,7 @@ impl Gateway {
                 self.tell_watchers();
                 self.route();
                 self.keep_alive();
+                self.note_served(before);
                 self.save(before);
             }
             Err(_) => self.ground.now = earlier,
@@ -147,6 +156,9 @@ impl Gateway {
                 Ok(())
             }
             Input::Failed { exchange, cause, detail } => {
+                if self.exchanges.awaits(exchange) {
+                    self.metrics.add("narrows_exchange_failures_total", &[("cause", cause.name())], 1);
+                }
                 let delivery = self.exchanges.failed(&mut self.ground, exchange, cause, detail)?;
                 self.deliver(delivery);
                 Ok(())
@@ -161,6 +173,7 @@ impl Gateway {
                 Ok(())
             }
             Input::RequestGone { request } => {
+                self.note(request, true);
                 self.request_gone(request);
                 Ok(())
             }
@@ -171,6 +184,7 @@ impl Gateway {
                 let mut out = Outside { ground: &mut self.ground, exchanges: &mut self.exchanges };
                 self.links.event(&mut out, link, event)
             }
+            Input::Directory(input) => self.directory_input(input),
             Input::Stop => {
                 self.stop_serving();
                 Ok(())

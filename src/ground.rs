@@ -8,6 +8,8 @@ use core::cell::OnceCell;
 use crate::a2a::Event;
 use crate::call::CallId;
 use crate::config::Config;
+use crate::directory::Directory;
+use crate::directory::lookups::Lookups;
 use crate::ids::Random;
 use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
@@ -18,6 +20,7 @@ use crate::link::catalog::Catalog;
 use crate::mcp::seal::Seal;
 use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
+use crate::trace_context::TraceContext;
 
 /// Shared by all parts, handed down by mutable reference.
 #[derive(Debug)]
@@ -44,6 +47,14 @@ pub struct Ground {
     pub link_jobs: VecDeque<Job>,
     /// look-ups of cards that ended, by scope and alias
     pub looked_up: VecDeque<(String, String)>,
+    /// the cards that are registered here
+    pub directory: Directory,
+    /// looks into the directory of the host
+    pub lookups: Lookups,
+    /// which trace the current input belongs to
+    pub trace_context: Option<TraceContext>,
+    /// when this machine began
+    pub born: Instant,
     /// wall-clock time minus the host's clock
     wall_offset_ms: i64,
     next_exchange: u64,
@@ -70,6 +81,10 @@ impl Ground {
             catalog: Catalog::default(),
             link_jobs: VecDeque::new(),
             looked_up: VecDeque::new(),
+            directory: Directory::default(),
+            lookups: Lookups::default(),
+            trace_context: None,
+            born: now,
             wall_offset_ms,
             next_exchange: 1,
             next_call: 1,

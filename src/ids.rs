@@ -52,6 +52,11 @@ impl Random {
         )
     }
 
+    /// The id of a span of a trace: 16 hexadecimal digits, not all of them zero.
+    pub fn span_id(&mut self) -> String {
+        format!("{:016x}", self.0.next_u64().max(1))
+    }
+
     /// A number below `bound`; 0 where the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.0.next_u64().checked_rem(bound).unwrap_or(0)

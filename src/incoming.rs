@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 use crate::a2a::Dialect;
 use crate::a2a::asked::Place;
 use crate::call::CallId;
-use crate::io::{Headers, PeerId, RequestId};
+use crate::directory::Question;
+use crate::io::{Headers, LookupId, PeerId, RequestId};
 use crate::json::Json;
 use crate::mcp::era::Era;
 use crate::plain;
@@ -62,7 +63,7 @@ impl Incoming {
             Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
                 core::mem::replace(comment_at, next)
             }
-            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) => return false,
+            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) | Stage::Looking(_) => return false,
         };
         self.keep_alive.remove(&(before, request));
         self.keep_alive.insert((next, request), ());
@@ -77,7 +78,7 @@ impl Incoming {
             Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
                 self.keep_alive.remove(&(*comment_at, request));
             }
-            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) => {}
+            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) | Stage::Looking(_) => {}
         }
         Some(served)
     }
@@ -92,7 +93,7 @@ impl Incoming {
                 }
                 Some((headers, bytes, to))
             }
-            other @ (Stage::Refused | Stage::Waiting(_) | Stage::Watching(_) | Stage::Calling(_)) => {
+            other @ (Stage::Refused | Stage::Waiting(_) | Stage::Watching(_) | Stage::Calling(_) | Stage::Looking(_)) => {
                 *stage = other;
                 None
             }
@@ -194,6 +195,8 @@ pub enum Stage {
     Watching(Watching),
     /// an agent is asked for it
     Calling(CallId),
+    /// the host looks into its directory
+    Looking(Box<Looking>),
 }
 
 /// What a body is for.
@@ -207,6 +210,21 @@ pub enum Endpoint {
     Rest(Box<Place>),
     /// the plain task API
     Plain(Box<plain::Place>),
+    /// the directory, with the name of a card
+    Card(String),
+}
+
+/// A page of the directory that is asked for.
+#[derive(Clone, Debug)]
+pub struct Looking {
+    /// the look into the host's directory, once there is one
+    pub lookup: Option<LookupId>,
+    /// what is asked
+    pub question: Question,
+    /// whether the answer is an object with its token, else it is the cards alone with a link
+    pub with_token: bool,
+    /// the versions that the client has
+    pub known: String,
 }
 
 /// A response about a served task that is not complete.

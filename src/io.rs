@@ -6,17 +6,20 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::json::{Json, Object};
 use crate::time::Instant;
 
+mod directory;
 mod link;
+mod misuse;
 mod read;
 mod save;
 mod write;
 
+pub use directory::{DirectoryInput, Lookup, LookupId, PageWish};
 pub use link::{LinkEvent, LinkId, LinkOrder, Process};
+pub use misuse::Misuse;
 pub use read::read_input;
 pub use save::Save;
 use write::{bytes_json, headers_json};
@@ -158,6 +161,8 @@ pub enum Input {
         /// what
         event: LinkEvent,
     },
+    /// Something about the directory: a card of the program's own, or what a lookup gave.
+    Directory(DirectoryInput),
     /// The gateway is to stop serving: running responses end, new requests are refused.
     Stop,
     /// Time passed.
@@ -284,6 +289,8 @@ pub enum Output {
         /// what to do
         order: LinkOrder,
     },
+    /// Look into the host's own directory, where it declares one.
+    Lookup(Lookup),
     /// Something worth writing down, without secrets.
     Notice(Notice),
 }
@@ -436,6 +443,7 @@ impl Output {
                 out.finish()
             }
             Self::Link { link, order } => order.to_json(*link),
+            Self::Lookup(lookup) => lookup.to_json(),
             Self::Notice(notice) => {
                 let mut out = Object::new();
                 out.string("type", "notice").string("level", notice.level.name()).string("event", notice.event);
@@ -485,6 +493,7 @@ impl Input {
                 out.string("type", "work_failed").integer("work", work.0).string("detail", detail)
             }
             Self::Link { link, event } => event.write(&mut out, *link),
+            Self::Directory(input) => input.write(&mut out),
             Self::Stop => out.string("type", "stop"),
             Self::Tick => out.string("type", "tick"),
         };
@@ -554,46 +563,3 @@ impl Deadline {
         out.finish()
     }
 }
-
-/// A fault of the host, told at once. The gateway's state is as before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misuse {
-    /// A peer that is already open was opened.
-    PeerOpen(PeerId),
-    /// No such peer is open.
-    PeerUnknown(PeerId),
-    /// A request of that number is running.
-    RequestOpen(RequestId),
-    /// The gateway never asked for this exchange.
-    ExchangeUnknown(ExchangeId),
-    /// The gateway never asked for this work.
-    WorkUnknown(WorkId),
-    /// The gateway never asked for this link.
-    LinkUnknown(LinkId),
-    /// A second head, or a body or end before the head.
-    ExchangeOrder(ExchangeId),
-    /// A number that JavaScript cannot hold, a status outside 100 to 999, a scope that is too long.
-    OutOfRange(&'static str),
-    /// The JSON form of an input could not be read; the member at fault.
-    Unreadable(&'static str),
-}
-
-impl fmt::Display for Misuse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PeerOpen(peer) => write!(f, "peer {} is open already: close it first or take another number", peer.0),
-            Self::PeerUnknown(peer) => write!(f, "peer {} is not open: send `open` first", peer.0),
-            Self::RequestOpen(request) => write!(f, "request {} is running already: take another number", request.0),
-            Self::ExchangeUnknown(exchange) => write!(f, "exchange {} was never asked for", exchange.0),
-            Self::WorkUnknown(work) => write!(f, "work {} was never asked for", work.0),
-            Self::LinkUnknown(link) => write!(f, "link {} was never asked for", link.0),
-            Self::ExchangeOrder(exchange) => {
-                write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)
-            }
-            Self::OutOfRange(name) => write!(f, "`{name}` is out of range"),
-            Self::Unreadable(name) => write!(f, "`{name}` is missing or of the wrong type"),
-        }
-    }
-}
-
-impl core::error::Error for Misuse {}

@@ -28,7 +28,7 @@
 //!             Output::Fetch { .. } | Output::Abort { .. } => {} // outgoing HTTP is the host's
 //!             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {} // incoming too
 //!             Output::Save(_) => {} // asked for by `Config::storage`, which is off here
-//!             Output::Work { .. } | Output::WorkAbort { .. } => {} // where a function of the host serves tasks
+//!             Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) => {} // where the host has functions of its own
 //!             Output::Link { .. } => {} // where MCP servers are processes behind it
 //!             Output::Notice(_) => {} // and the log
 //!         }
@@ -63,9 +63,11 @@
 //! | [`call`], [`exchange`], [`redirect`], [`redact`] | the life of a call and its HTTP rounds |
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
 //! | [`incoming`] | incoming HTTP: access, sessions, streams |
+//! | [`metrics`], [`trace_context`] | what is counted; which trace a request belongs to |
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
 //! | [`link`] | MCP servers behind the gateway: their handshakes, lists, names and calls |
 //! | [`a2a`], [`served`] | the A2A face: one model, four dialects, cards; the tasks served to other agents |
+//! | [`directory`] | cards that agents register, found by a filter |
 //! | [`plain`] | the task API for programs without an A2A library |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -101,6 +103,7 @@ pub mod limits;
 pub mod link;
 pub mod list;
 pub mod mcp;
+pub mod metrics;
 pub mod plain;
 pub mod policy;
 pub mod redact;
@@ -118,6 +121,7 @@ pub mod time;
 pub mod toml;
 pub mod tools;
 pub mod trace;
+pub mod trace_context;
 pub mod url;
 #[cfg(feature = "wasm")]
 pub mod wasm;

@@ -51,6 +51,10 @@ pub struct Limits {
     pub tools_per_server: u64,
     /// what the tools of one MCP server take
     pub tool_list_bytes: u64,
+    /// cards in the directory
+    pub directory_cards: u64,
+    /// what the cards in the directory take
+    pub directory_bytes: u64,
 }
 
 /// A limit's name, its default, and how it is reached.
@@ -58,7 +62,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 24] = [
+    pub const TABLE: [Row; 26] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
         ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
@@ -83,6 +87,8 @@ impl Limits {
         ("calls_per_server", 256, |limits| &mut limits.calls_per_server),
         ("tools_per_server", 1024, |limits| &mut limits.tools_per_server),
         ("tool_list_bytes", 8 << 20, |limits| &mut limits.tool_list_bytes),
+        ("directory_cards", 100_000, |limits| &mut limits.directory_cards),
+        ("directory_bytes", 64 << 20, |limits| &mut limits.directory_bytes),
     ];
 
     /// The nesting allowed, as the parser takes it.
@@ -119,6 +125,8 @@ impl Default for Limits {
             calls_per_server: 0,
             tools_per_server: 0,
             tool_list_bytes: 0,
+            directory_cards: 0,
+            directory_bytes: 0,
         };
         for (_, value, field) in Self::TABLE {
             *field(&mut limits) = value;

@@ -128,6 +128,7 @@ impl Trace {
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
             | Input::Link { .. }
+            | Input::Directory(_)
             | Input::Stop
             | Input::Tick => Kept::Whole(None, input.to_json()),
         })
@@ -220,6 +221,7 @@ impl Trace {
                 | Output::Work { .. }
                 | Output::WorkAbort { .. }
                 | Output::Link { .. }
+                | Output::Lookup(_)
                 | Output::Notice(_) => output.to_json(),
             };
             let mut line = Object::new();

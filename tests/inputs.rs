@@ -12,7 +12,7 @@ mod support;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Secrets};
-use narrows::io::{Cause, ExchangeId, Input, Output, PeerId, RequestId, read_input};
+use narrows::io::{Cause, DirectoryInput, ExchangeId, Input, LookupId, Output, PeerId, RequestId, read_input};
 use narrows::time::Instant;
 use support::chance::{Chance, seeds};
 use support::host::genesis;
@@ -129,7 +129,7 @@ fn answer(gateway: &mut Gateway, now: u64, outputs: &[Output], kind: &str, bytes
         Output::Fetch { exchange, .. } => Some(*exchange),
         Output::Message { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
-        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => None,
+        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => None,
     });
     let exchange = asked.expect("something was asked");
     let headers = vec![("content-type".to_owned(), kind.to_owned())];
@@ -275,7 +275,7 @@ fn no_answer_of_an_agent_panics() {
 fn no_order_of_inputs_panics_and_a_misuse_changes_nothing() {
     for seed in seeds(250) {
         let mut chance = Chance::new(seed);
-        let mut gateway = gateway("{}");
+        let mut gateway = gateway(chance.pick(&["{}", r#"{"directory":{"store":"list"}}"#]));
         let messages = messages();
         for _ in 0..120 {
             let now = Instant::from_ms(chance.below(100_000));
@@ -294,7 +294,7 @@ fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
     let peer = PeerId(*chance.pick(&[0, 1, 2, 3, u64::MAX]));
     let exchange = ExchangeId(*chance.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 1000, u64::MAX]));
     let request = RequestId(*chance.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, u64::MAX]));
-    match chance.below(20) {
+    match chance.below(21) {
         0 => Input::Open { peer, scope: chance.pick(&["one", "two", "é", &"x".repeat(257)]).to_string() },
         1..=3 => Input::Message { peer, text: chance.pick(messages).clone() },
         4 => Input::Closed { peer },
@@ -314,7 +314,19 @@ fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
         15 | 16 => Input::RequestEnd { request },
         17 => Input::RequestGone { request },
         18 if chance.one_in(20) => Input::Stop,
+        19 => Input::Directory(any_directory_input(chance)),
         _ => Input::Tick,
+    }
+}
+
+fn any_directory_input(chance: &mut Chance) -> DirectoryInput {
+    let lookup = LookupId(*chance.pick(&[0, 1, 2, u64::MAX]));
+    let text = (*chance.pick(&["", "[]", "{}", r#"{"name":"a","url":"https://a.test","skills":[]}"#])).to_owned();
+    match chance.below(4) {
+        0 => DirectoryInput::Register { card: text },
+        1 => DirectoryInput::Unregister { name: (*chance.pick(&["", "a"])).to_owned() },
+        2 => DirectoryInput::Found { lookup, text },
+        _ => DirectoryInput::Failed { lookup, bad_cursor: chance.one_in(2), detail: text },
     }
 }
 
@@ -333,7 +345,9 @@ fn any_request(chance: &mut Chance, request: RequestId) -> Input {
     }
     let headers = fields.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let method = (*chance.pick(&["POST", "POST", "POST", "GET", "DELETE", "OPTIONS", "PUT", ""])).to_owned();
-    let target = (*chance.pick(&["/mcp", "/mcp", "/mcp/", "/healthz", "/", "", "?"])).to_owned();
+    let target =
+        (*chance.pick(&["/mcp", "/mcp", "/mcp/", "/healthz", "/metrics", "/agents?limit=1", "/agents/a%ff", "/", "", "?"]))
+            .to_owned();
     Input::Request { request, method, target, headers }
 }
 

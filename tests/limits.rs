@@ -179,6 +179,7 @@ fn every_limit_is_an_error_of_one_call() {
             "cards_by_url" => too_many_cards(&mut host(limit, 1), limit),
             // tests/http checks what is asked over HTTP.
             "request_bytes" | "incoming_bytes" | "requests" | "sessions" | "session_event_bytes" => {}
+            "directory_cards" | "directory_bytes" => {}
             // tests/a2a_server/bounds.rs checks what is served to others.
             "tasks_per_principal" | "task_bytes" => {}
             // tests/links, src/link/listing.rs and tests/hosts/links.test.mjs check what servers behind the gateway send.

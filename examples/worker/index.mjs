@@ -5,11 +5,13 @@ function configure({ CONFIG = "{}", TOKENS = "[]" }) {
   return { ...JSON.parse(CONFIG), auth: { tokens: JSON.parse(TOKENS) } };
 }
 
+/** Where they are bound. */
+const objects = ({ CALLERS }) => CALLERS;
+
 /** One for each caller: its agents, conversations, inbox, sessions and served tasks. */
 export class Caller extends GatewayObject {
   static configure = configure;
+  static objects = objects;
 }
 
-export default {
-  fetch: door({ objects: ({ CALLERS }) => CALLERS, configure, publicAgent: ({ PUBLIC_AGENT }) => PUBLIC_AGENT }),
-};
+export default { fetch: door({ objects, configure, publicAgent: ({ PUBLIC_AGENT }) => PUBLIC_AGENT }) };

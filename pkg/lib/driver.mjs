@@ -1,3 +1,4 @@
+import { Lookups } from "./directory.mjs";
 import { monotonic, startTimer } from "./host.mjs";
 import { Responder } from "./responder.mjs";
 
@@ -28,6 +29,7 @@ export class Driver {
   #onSave;
   #onDeath;
   #responder;
+  #lookups;
   #peers = new Map();
   #exchanges = new Map();
   #links = new Map();
@@ -58,12 +60,14 @@ export class Driver {
    *   there; where there are none, nothing under it nor under any that begins with it and `/`. It is done when it returns,
    *   or when the promise that it returns is fulfilled: until then nothing goes out. If it fails, the gateway ends.
    * @param {(work: object) => unknown} [options.onWork] does the work of served tasks, as `GatewayOptions.onWork`
+   * @param {object} [options.directory] a directory of the embedder's, as `GatewayOptions.directory`
    * @param {(message: string) => void} [options.onDeath] the core broke or its state could not be kept: nothing goes in or
    *   out any more
    */
   constructor(core, options) {
     const { fetch, openLink, close, now = monotonic, setTimer = startTimer, onNotice = () => {} } = options;
-    const { onTrace, onSave, onWork, onDeath } = options;
+    const { onTrace, onSave } = options;
+    const { onWork, directory, onDeath } = options;
     this.#core = core;
     this.#fetch = fetch;
     this.#openLink = openLink;
@@ -74,6 +78,7 @@ export class Driver {
     this.#onSave = onSave;
     this.#onDeath = onDeath;
     this.#responder = new Responder(onWork, (input) => this.#input(input, true), (error) => this.#complain(error));
+    this.#lookups = new Lookups(directory, (input) => this.#input(input), (error) => this.#complain(error));
     if (onTrace) this.trace(onTrace);
   }
 
@@ -160,6 +165,16 @@ export class Driver {
   /** Requests are answered and streams ended; later requests are refused. */
   stopServing() {
     this.#input({ type: "stop" });
+  }
+
+  /** Registers a card of the program's own. @param {string} card JSON text @throws {Error} named `Misuse` */
+  register(card) {
+    this.#input({ type: "register", card }, true);
+  }
+
+  /** Removes a card, whoever registered it. @param {string} name @throws {Error} named `Misuse` */
+  unregister(name) {
+    this.#input({ type: "unregister", name }, true);
   }
 
   /** All state, in pieces of JSON text. @param {{ secrets?: boolean }} [options] */
@@ -294,6 +309,9 @@ export class Driver {
         break;
       case "close_link":
         this.#unlink(output.link);
+        break;
+      case "lookup":
+        this.#lookups.look(output);
         break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));

@@ -8,7 +8,7 @@ import { Transport, openPort } from "./transport.mjs";
 /** The scope of calls and connections that name none. */
 const SCOPE = "local";
 
-const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "onNotice", "onTrace", "onDead"];
+const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "directory", "onNotice", "onTrace", "onDead"];
 
 /** The methods that stand for a tool each. */
 const SHORTHANDS = {
@@ -59,6 +59,10 @@ export class Gateway {
     this.#driver = driver;
     this.#scope = scope;
     this.fetch = this.fetch.bind(this);
+    this.directory = Object.freeze({
+      register: (card) => this.#direct((driver) => driver.register(typeof card === "string" ? card : JSON.stringify(card) ?? "")),
+      unregister: (name) => this.#direct((driver) => driver.unregister(String(name))),
+    });
     try {
       const take = (text) => this.#client.take(text);
       const connection = this.#connect(scope, take, () => this.#client.end(this.#ended()));
@@ -143,6 +147,11 @@ export class Gateway {
         open = false;
       },
     };
+  }
+
+  #direct(call) {
+    this.#alive();
+    call(this.#driver);
   }
 
   #alive() {

@@ -1,3 +1,4 @@
+import { storeOf } from "./directory.mjs";
 import { Driver } from "./driver.mjs";
 import { GatewayError, checkFunctions } from "./error.mjs";
 import { Host } from "./host.mjs";
@@ -13,7 +14,7 @@ import { Core } from "./module.mjs";
  */
 export function openDriver(options, { defaults, connect } = {}) {
   checkFunctions(options, ["onNotice", "onTrace", "onSave", "onWork", "onDead"]);
-  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, onDead } = options;
+  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, directory, onDead } = options;
   const complain = (error) => {
     try {
       onNotice(hostError(error));
@@ -22,7 +23,7 @@ export function openDriver(options, { defaults, connect } = {}) {
     }
   };
   const host = new Host(given, complain);
-  const configuration = filled(config, { defaults, onSave, onWork });
+  const configuration = filled(config, { defaults, onSave, onWork, directory });
   const genesis = host.genesis();
   const core = snapshot === undefined ? new Core(genesis, configuration) : Core.restore(genesis, configuration, snapshot);
   // What comes from here on reads a configuration that the core has found good.
@@ -38,6 +39,7 @@ export function openDriver(options, { defaults, connect } = {}) {
     onTrace,
     onSave,
     onWork,
+    directory,
     onDeath: onDead,
   });
   // The clients of the gateway that goes on here are gone.
@@ -46,7 +48,7 @@ export function openDriver(options, { defaults, connect } = {}) {
 }
 
 /** The configuration over the platform's defaults, section by section, with what the functions of the host make of it. */
-function filled(config, { defaults = {}, onSave, onWork }) {
+function filled(config, { defaults = {}, onSave, onWork, directory }) {
   if (config !== undefined && !isObject(config)) throw new GatewayError("config", "the configuration must be an object");
   const given = config instanceof Map ? Object.fromEntries(config) : { ...config };
   for (const [name, section] of Object.entries(defaults)) {
@@ -55,6 +57,7 @@ function filled(config, { defaults = {}, onSave, onWork }) {
   // The core is told where there is somebody who keeps what it saves.
   if (onSave !== undefined) given.storage = true;
   given.a2a = agent(given.a2a, onWork);
+  if (directory !== undefined) given.directory = looking(given.directory, storeOf(directory));
   return given;
 }
 
@@ -79,6 +82,12 @@ function refuseProcesses(configuration) {
   if (at < 0) return;
   const message = `\`mcp_servers[${at}]\` is a process, which no page and no worker can start: the Node host can`;
   throw new GatewayError("config", message);
+}
+
+/** Where agents are discovered: in a directory of the embedder's, whose function says what it can do. */
+function looking(section, store) {
+  if (section !== undefined && !isObject(section)) return section;
+  return { built_in: true, ...(section instanceof Map ? Object.fromEntries(section) : section), store };
 }
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

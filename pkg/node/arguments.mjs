@@ -4,7 +4,7 @@ import { UsageError } from "./usage.mjs";
 const VALUES = { "--config": "config", "--trace": "trace", "--state": "state", "--host": "host", "--port": "port" };
 
 /** What their values are called. */
-const PLACEHOLDERS = { "--state": "DIRECTORY", "--host": "ADDRESS", "--port": "NUMBER" };
+const PLACEHOLDERS = { "--state": "PATH", "--host": "ADDRESS", "--port": "NUMBER" };
 
 /** Options that take none. */
 const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure", "--no-open": "noOpen" };
@@ -13,18 +13,24 @@ const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V":
 const COMMANDS = {
   stdio: ["config", "trace", "state"],
   serve: ["config", "trace", "state", "host", "port", "insecure"],
+  directory: ["config", "trace", "state", "host", "port", "insecure"],
   page: ["port", "noOpen"],
   demo: [],
 };
 
 /** Options that only some commands take, with the words for those. */
-const OWNERS = { host: "narrows serve", port: "narrows serve and narrows page", insecure: "narrows serve", noOpen: "narrows page" };
+const OWNERS = {
+  host: "narrows serve and narrows directory",
+  port: "narrows serve, narrows directory and narrows page",
+  insecure: "narrows serve and narrows directory",
+  noOpen: "narrows page",
+};
 
 /**
  * Reads a command line.
  *
  * @param {string[]} words without the program's own name
- * @returns {{ command: "stdio" | "serve" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
+ * @returns {{ command: "stdio" | "serve" | "directory" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
  *   state?: string, host?: string, port?: number, insecure?: true, noOpen?: true }}
  * @throws {UsageError}
  */

@@ -17,6 +17,7 @@ const HELP = `narrows: an MCP server whose tools talk to A2A agents.
 Usage
   narrows                 serve MCP over stdio, for a host such as Claude Desktop, Cursor or VS Code
   narrows serve           serve MCP over HTTP, at http://127.0.0.1:4545/mcp
+  narrows directory       serve a directory of agents over HTTP, at http://127.0.0.1:4547/agents, and nothing else
   narrows page            show the demo page in a browser: all of it at work, with pretend agents
   narrows mcp COMMAND     list, test, add and remove MCP servers behind the gateway: narrows mcp --help
   narrows demo            show a whole conversation with an example agent, here and now
@@ -24,10 +25,11 @@ Usage
 Options
   --config FILE           configuration: TOML, JSON of the same shape, or the mcp.json of another host
   --trace FILE            write every input and output as a line of JSON (secrets left out)
-  --state DIRECTORY       keep agents, conversations, inbox and sessions there, credentials too, for the next start
-  --host ADDRESS          serve: where to listen (127.0.0.1)
-  --port NUMBER           serve, page: the port (4545, 4546; 0 for any that is free)
-  --insecure              serve: let others reach it without a token
+  --state PATH            keep agents, conversations, inbox and sessions there, credentials too, for the next start:
+                          a directory, or one file of JSON lines where its name ends in .jsonl
+  --host ADDRESS          serve, directory: where to listen (127.0.0.1)
+  --port NUMBER           serve, directory, page: the port (4545, 4547, 4546; 0 for any that is free)
+  --insecure              serve, directory: let others reach it without a token
   --no-open               page: print its address and open no browser
   -h, --help              this text
   -V, --version           the version
@@ -82,6 +84,7 @@ async function perform({ command, help, version, ...options }) {
   else if (version) process.stdout.write(`${packageVersion()}\n`);
   else if (command === "demo") return (await import("./demo.mjs")).runDemo(process.stdout);
   else if (command === "page") return (await import("./page.mjs")).servePage(options);
+  else if (command === "directory") return (await import("./serve-directory.mjs")).serveDirectory(options);
   else if (command === "serve") return (await import("./serve-http.mjs")).serveHttp(options);
   else return (await import("./serve.mjs")).serve(options);
 }

@@ -4,12 +4,13 @@ import { connect } from "./connect.mjs";
 import { Core } from "./core.mjs";
 import { Log } from "./log.mjs";
 import { EXIT_SOFTWARE, genesis } from "./process.mjs";
+import { StateFile } from "./state-file.mjs";
 import { State } from "./state.mjs";
 import { openTrace } from "./trace.mjs";
 import { UsageError } from "./usage.mjs";
 
 /**
- * A gateway as the commands have it: its log on stderr, its trace in a file, its state in a directory, its end the end
+ * A gateway as the commands have it: its log on stderr, its trace in a file, its state in a directory or a file, its end the end
  * of the process.
  *
  * @param {object} configuration
@@ -17,8 +18,11 @@ import { UsageError } from "./usage.mjs";
  * @returns {{ driver: Driver, log: Log, broken: Promise<number> }} `broken` gives the exit code when the core broke
  * @throws {UsageError | Error} the configuration is no good, the trace cannot be written, or the state cannot be kept
  */
-export function driven(configuration, { trace, state: folder }) {
-  const state = folder === undefined ? undefined : new State(folder);
+export function driven(configuration, { trace, state: place }) {
+  if (configuration.directory?.store !== undefined) {
+    throw new UsageError("`directory.store` is for programs that embed the gateway.");
+  }
+  const state = opened(place);
   const pieces = state?.pieces() ?? [];
   const core = created(state ? { ...configuration, storage: true } : configuration, pieces);
   const onTrace = trace === undefined ? undefined : openTrace(trace);
@@ -36,6 +40,12 @@ export function driven(configuration, { trace, state: folder }) {
   // The clients of the process before are gone.
   for (const peer of peersIn(pieces)) driver.close(peer);
   return { driver, log, broken };
+}
+
+/** A directory, or one file where its name says so. */
+function opened(place) {
+  if (place === undefined) return undefined;
+  return place.endsWith(".jsonl") ? new StateFile(place) : new State(place);
 }
 
 function created(configuration, pieces) {

@@ -9,7 +9,9 @@ const { lookup } = process.getBuiltinModule("node:dns/promises");
 const { BlockList, isIPv6 } = process.getBuiltinModule("node:net");
 
 const HOST = "127.0.0.1";
-const PORT = 4545;
+
+/** A gateway with all its faces. */
+const GATEWAY = { port: 4545, configured, files: () => new PageFiles({ gateway: "mcp" }), welcome };
 
 /** How long the requests that cancel tasks may take at the end. */
 const GRACE_MS = 300;
@@ -19,16 +21,19 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
 /**
- * Serves MCP and A2A over HTTP until the process is told to end.
+ * Serves MCP, A2A and a directory of agents over HTTP until the process is told to end.
  *
  * @param {{ config?: string, trace?: string, state?: string, host?: string, port?: number, insecure?: true }} options
+ * @param {{ port: number, configured(file: object): object, files(): { answer(request: object, response: object): boolean },
+ *   welcome(url: string, file: object): string }} [service] what is served: at which port, under which configuration,
+ *   behind what is answered without the core, and what is said about it
  * @returns {Promise<number>} the exit code
  * @throws {UsageError | Error} the configuration is no good, or the address cannot be listened on
  */
-export async function serveHttp({ config, trace, state, host: name = HOST, port = PORT, insecure = false }) {
+export async function serveHttp({ config, trace, state, host: name = HOST, port, insecure = false }, service = GATEWAY) {
   const file = readConfiguration(config, process.env);
   const onlyHere = await isLoopback(name);
-  const configuration = placed(file, onlyHere);
+  const configuration = placed(service.configured(file), onlyHere);
   if (!onlyHere && !insecure && !file.auth?.tokens?.length) {
     throw new UsageError(
       `${name} can be reached by others: give auth.tokens in the configuration, or --insecure to let everybody in.`,
@@ -38,10 +43,10 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port 
   if (worksByFunction(file)) {
     throw new UsageError("the responder `function` is for programs that embed the gateway: take inbox, echo, or relay: with an agent.");
   }
-  const server = new HttpServer(driver, configuration.limits, new PageFiles({ gateway: "mcp" }));
+  const server = new HttpServer(driver, configuration.limits, service.files());
   const told = endingSignal();
-  const { address, port: actual } = await listen(server, name, port);
-  welcome(addressed(onlyHere ? name : address, actual), file);
+  const { address, port: actual } = await listen(server, name, port ?? service.port);
+  process.stdout.write(`${service.welcome(addressed(onlyHere ? name : address, actual), file)}To end it: Ctrl-C.\n`);
   const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
   return Promise.race([broken, ended.then(() => end(server, driver))]);
 }
@@ -66,12 +71,18 @@ function worksByFunction({ a2a }) {
   return [a2a, ...(a2a?.skills ?? [])].some((section) => section?.responder === "function");
 }
 
+/** The inbox has tools, and agents are discovered in the directory that is served, where no other is configured. */
+function configured(file) {
+  const { directory = {} } = file;
+  const isSource = directory?.constructor === Object && directory.url === undefined;
+  return { ...file, a2a: { ...file.a2a }, directory: isSource ? { built_in: true, ...directory } : directory };
+}
+
 /** The configuration at its place: whoever can be reached by others reaches no private address for them. */
 function placed(file, onlyHere) {
   return {
     ...file,
     server: { ...file.server, loopback: onlyHere },
-    a2a: { ...file.a2a },
     network: { allow_private: onlyHere, ...file.network },
   };
 }
@@ -86,13 +97,14 @@ async function listen(server, name, port) {
 }
 
 function addressed(host, port) {
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}/mcp`;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-function welcome(url, { auth, a2a }) {
+function welcome(origin, { auth, a2a, directory }) {
+  const url = `${origin}/mcp`;
   const headers = auth?.tokens?.length ? { headers: { Authorization: "Bearer YOUR-TOKEN" } } : {};
   const entry = JSON.stringify({ mcpServers: { narrows: { type: "http", url, ...headers } } });
-  const agent = a2a?.enabled === false ? "" : `As an A2A agent: its card is at ${new URL("/.well-known/agent-card.json", url)}\n`;
-  const page = `In a browser: ${new URL("/", url)}\n`;
-  process.stdout.write(`narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\n${page}${agent}To end it: Ctrl-C.\n`);
+  const agent = a2a?.enabled === false ? "" : `As an A2A agent: its card is at ${origin}/.well-known/agent-card.json\n`;
+  const agents = directory?.built_in === false ? "" : `Directory of agents: ${origin}/agents\n`;
+  return `narrows: MCP over HTTP at ${url}\nIn mcp.json: ${entry}\nIn a browser: ${origin}/\n${agent}${agents}`;
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { lock } from "./lock.mjs";
 import { UsageError } from "./usage.mjs";
 
 /** A file of the state: its name is a digest of its key, which may be longer than a name. */
@@ -22,7 +23,7 @@ export class State {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       chmodSync(folder, 0o700);
-      this.#lock();
+      lock(join(folder, "lock"), folder);
     } catch (error) {
       if (error instanceof UsageError) throw error;
       throw new UsageError(`The state cannot be kept in ${folder}: ${error.message}.`);
@@ -66,34 +67,5 @@ export class State {
     } catch {
       throw new UsageError(`${file} is no piece of a gateway's state.`);
     }
-  }
-
-  /** One process at a time: two would undo each other's work. */
-  #lock() {
-    const file = join(this.#folder, "lock");
-    for (;;) {
-      try {
-        const lock = openSync(file, "wx", 0o600);
-        writeFileSync(lock, String(process.pid));
-        closeSync(lock);
-        process.on("exit", () => rmSync(file, { force: true }));
-        return;
-      } catch (error) {
-        if (error.code !== "EEXIST") throw error;
-      }
-      const owner = Number(readFileSync(file, "utf8"));
-      if (owner !== process.pid && isAlive(owner)) {
-        throw new UsageError(`The state in ${this.#folder} is in use by process ${owner}.`);
-      }
-      rmSync(file, { force: true });
-    }
-  }
-}
-
-function isAlive(id) {
-  try {
-    return Number.isSafeInteger(id) && id > 0 && process.kill(id, 0);
-  } catch (error) {
-    return error.code === "EPERM";
   }
 }

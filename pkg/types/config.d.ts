@@ -25,7 +25,9 @@ export type LimitName =
   | "link_line_bytes"
   | "calls_per_server"
   | "tools_per_server"
-  | "tool_list_bytes";
+  | "tool_list_bytes"
+  | "directory_cards"
+  | "directory_bytes";
 
 /** The configuration. What is absent has its default; every fault is named in a {@link GatewayError} of the code `config`. */
 export interface ConfigObject {
@@ -43,8 +45,8 @@ export interface ConfigObject {
   readonly history?: { readonly depth?: Id; readonly max_entry_length?: Id };
   /** how long an inbox entry lives */
   readonly inbox_ttl_seconds?: number;
-  /** the directory that discover_agents asks by default */
-  readonly directory?: { readonly url?: string };
+  /** where agents are discovered */
+  readonly directory?: DirectorySection;
   /** the names of the tools that are offered, all where it is absent */
   readonly tools?: readonly string[];
   /** agents that are connected in every new scope */
@@ -69,6 +71,8 @@ export interface ConfigObject {
       readonly principal: string;
       /** whether it answers the tasks of other principals */
       readonly may_answer?: boolean;
+      /** whether it registers cards in the directory */
+      readonly may_register?: boolean;
       /** whether it decides what waits for approval */
       readonly may_approve?: boolean;
     }[];
@@ -81,6 +85,19 @@ export interface ConfigObject {
   readonly storage?: boolean;
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
+}
+
+/** The gateway's own directory of agents, and the one that is asked. */
+export interface DirectorySection {
+  /** the directory that discover_agents asks by default */
+  readonly url?: string;
+  /**
+   * whether discover_agents asks the gateway's own directory first; it is served at `/agents` in any case but where this is
+   * false
+   */
+  readonly built_in?: boolean;
+  /** what the host's own directory can do, in place of the gateway's: set by hosts, not by users */
+  readonly store?: "query" | "filter" | "list";
 }
 
 /**

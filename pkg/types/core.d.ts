@@ -47,6 +47,10 @@ export type Input =
   | { type: "link_line_too_long"; link: number; start: string; end: string; bytes: number }
   | { type: "link_stderr"; link: number; text: string }
   | { type: "link_closed"; link: number; detail?: string }
+  | { type: "register"; card: string }
+  | { type: "unregister"; name: string }
+  | { type: "found"; lookup: number; text: string }
+  | { type: "lookup_failed"; lookup: number; bad_cursor?: boolean; detail?: string }
   | { type: "stop" }
   | { type: "tick" };
 
@@ -123,6 +127,21 @@ export interface OpenLinkOutput {
   env: string[];
 }
 
+/**
+ * A look into the directory of the host, where the configuration has a `directory.store`. What it gives is told by the
+ * input `found` with JSON text, `{"cards": […], "next_token"?: "…"}` or the cards alone, or by `lookup_failed`.
+ */
+export interface LookupOutput {
+  type: "lookup";
+  lookup: number;
+  /** what cards are to hold in their name, description or a tag, in any case; not for the store `list` */
+  filter?: string;
+  /** how many cards at most, for the store `query` */
+  limit?: number;
+  /** the `next_token` of the page before, for the store `query` */
+  cursor?: string;
+}
+
 /** What to do, in order, as `Core.output` gives it in JSON. */
 export type Output =
   | { type: "message"; peer: number; text: string }
@@ -137,6 +156,7 @@ export type Output =
   | OpenLinkOutput
   | { type: "write_link"; link: number; text: string }
   | { type: "close_link"; link: number }
+  | LookupOutput
   | Notice;
 
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */

@@ -48,6 +48,11 @@ export interface GatewayOptions {
    */
   onWork?(work: Work): AsyncGenerator<WorkUpdate, WorkOutcome, any> | AsyncIterable<WorkUpdate> | PromiseLike<WorkOutcome> | WorkOutcome;
   /**
+   * a directory of agents of the embedder's own, in place of the one that the gateway keeps: it is served at `/agents` and
+   * asked by `discover_agents`. What it throws is told to nobody but `onNotice`.
+   */
+  readonly directory?: DirectoryStore;
+  /**
    * takes the gateway's notices: structured events for logs and metrics, without secrets. An event named `host_error`
    * tells of a function of the embedder's that threw; without this listener it goes to the console.
    */
@@ -56,6 +61,43 @@ export interface GatewayOptions {
   onTrace?(line: string): void;
   /** is told, once, what ended this gateway: a fault in Narrows, or that `onSave` failed; others live on */
   onDead?(message: string): void;
+}
+
+/** An agent card, with whatever it has. */
+export interface CardObject {
+  readonly name: string;
+  readonly [member: string]: unknown;
+}
+
+/** A directory of the embedder's own, by the function that it has; the first of them counts. */
+export interface DirectoryStore {
+  /**
+   * A page: the cards that hold the filter in their name, description or a tag, `limit` of them at most, from `cursor` on.
+   * An Error with the `code` `bad_cursor` is the answer to a cursor that it never gave; its message is told.
+   */
+  query?(question: { filter?: string; limit: number; cursor?: string }): DirectoryPage | PromiseLike<DirectoryPage>;
+  /** All cards that a filter of its own lets through; the gateway sorts and pages. An empty filter is none. */
+  filter?(filter: string): readonly CardObject[] | PromiseLike<readonly CardObject[]>;
+  /** All cards; the gateway filters, sorts and pages. */
+  list?(): readonly CardObject[] | PromiseLike<readonly CardObject[]>;
+}
+
+/** Some cards, and where to go on where more remain. */
+export interface DirectoryPage {
+  readonly cards: readonly CardObject[];
+  readonly next_token?: string;
+}
+
+/** The gateway's own directory of agents, as its program writes to it. */
+export interface Directory {
+  /**
+   * Registers a card, or replaces the one of its name, whoever registered that.
+   *
+   * @throws a {@link GatewayError} `misuse` for what is no card, or where the directory is full or not the gateway's own
+   */
+  register(card: CardObject | string): void;
+  /** Removes the card of a name, whoever registered it. @throws a {@link GatewayError} `misuse` where there is none */
+  unregister(name: string): void;
 }
 
 /** How a call is made. */
@@ -225,7 +267,7 @@ export class Gateway {
   respond(args: ToolArguments["respond_task"], options?: CallOptions): Promise<Answer<ToolResults["respond_task"]>>;
 
   /**
-   * Answers an HTTP request: MCP at `/mcp` for clients of both eras, and `/healthz`. The body streams. It may be handed
+   * Answers an HTTP request: MCP at `/mcp` for clients of both eras, `/agents`, `/metrics` and `/healthz`. The body streams. It may be handed
    * on as it is: `{ fetch: gateway.fetch }`.
    *
    * With an `a2a` section or `onWork` the gateway is an agent too: its card at `/.well-known/agent-card.json`, A2A over
@@ -237,6 +279,9 @@ export class Gateway {
    * false, list its names in `server.hosts`, and set `network.allow_private` to false.
    */
   fetch(request: IncomingRequest): Promise<OutgoingResponse>;
+
+  /** The directory of agents at `/agents`. */
+  readonly directory: Directory;
 
   /** A connection for the official SDK's `Client`: `await client.connect(gateway.transport())`. Each serves one client. */
   transport(options?: ConnectionOptions): Transport;

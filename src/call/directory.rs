@@ -1,14 +1,18 @@
 //! Asking a directory for agents.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::task::TIMEOUT_MS;
 use super::{Ended, Run, Work, fault};
+use crate::directory::listing::{HELP, Listing};
+use crate::directory::lookups::Asker;
+use crate::directory::{BadCursor, Question};
 use crate::exchange::{Plan, Reply, Report};
 use crate::http;
-use crate::io::{Deadline, ExchangeId, Method, Reason};
+use crate::io::{Deadline, ExchangeId, LookupId, Method, Output, Reason};
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::list::gather;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
@@ -26,10 +30,12 @@ const TOKENS: [&str; 4] = ["next_token", "next_cursor", "nextCursor", "nextPageT
 /// A discover_agents.
 #[derive(Debug)]
 pub struct AskDirectory {
-    url: Url,
+    /// absent where it is the directory of this gateway
+    url: Option<Url>,
     help: bool,
     cursor: Option<String>,
     exchange: Option<ExchangeId>,
+    lookup: Option<LookupId>,
     until: Instant,
 }
 
@@ -59,8 +65,40 @@ impl AskDirectory {
         let until = run.ground.now.plus_ms(TIMEOUT_MS);
         let label = label(&registered);
         let exchange = run.start(plan).map_err(|failure| fault::failure(run, &label, &failure))?;
-        let work = Self { url: registered, help, cursor, exchange: Some(exchange), until };
-        Ok(Started::Running(alloc::boxed::Box::new(Work::Directory(work))))
+        let work = Self { url: Some(registered), help, cursor, exchange: Some(exchange), lookup: None, until };
+        Ok(Started::Running(Box::new(Work::Directory(work))))
+    }
+
+    /// Asks the directory of this gateway, or of its host.
+    ///
+    /// # Errors
+    /// A cursor that it did not give for that filter.
+    pub fn built_in(run: &mut Run<'_>, question: Question, help: bool) -> Result<Started, BadCursor> {
+        if help {
+            let help = Json::trusted(HELP.to_string());
+            return Ok(Started::Done(help_result(Some(help.raw()))));
+        }
+        let Some(store) = run.ground.config.directory.store else {
+            return run.ground.directory.page(&question).map(|listing| Started::Done(listed(&listing)));
+        };
+        let lookup = run.ground.lookups.begin(store, Asker::Call(run.caller.call), question)?;
+        let until = run.ground.now.plus_ms(TIMEOUT_MS);
+        let work = Self { url: None, help, cursor: None, exchange: None, lookup: Some(lookup.lookup), until };
+        run.ground.outputs.push_back(Output::Lookup(lookup));
+        Ok(Started::Running(Box::new(Work::Directory(work))))
+    }
+
+    /// Takes in what the host found, or whether the cursor was at fault and why nothing was found.
+    pub fn found(&mut self, lookup: LookupId, found: Result<Listing, (bool, String)>) -> Option<Ended> {
+        if self.lookup != Some(lookup) {
+            return None;
+        }
+        self.lookup = None;
+        Some(match found {
+            Ok(listing) => Ok(listed(&listing)),
+            Err((true, detail)) => Err(ToolError::new(Code::InvalidArgument, format!("`cursor`: {detail}"))),
+            Err((false, detail)) => Err(ToolError::new(Code::Unreachable, format!("{}: {detail}", self.label()))),
+        })
     }
 
     /// Takes a report in.
@@ -73,16 +111,16 @@ impl AskDirectory {
             Report::Reply(reply) if (200..300).contains(&reply.status) => self.page(&reply, run.ground.config.limits.depth()),
             Report::Reply(reply) => {
                 let problem = crate::a2a::Fault::of_status(reply.status, &fault::clean(run, &reply.body));
-                Err(fault::answer(&label(&self.url), &problem, " (it wants credentials: give them as headers of this call)"))
+                Err(fault::answer(&self.label(), &problem, " (it wants credentials: give them as headers of this call)"))
             }
-            Report::Failed(failure) => Err(fault::failure(run, &label(&self.url), &failure)),
+            Report::Failed(failure) => Err(fault::failure(run, &self.label(), &failure)),
             Report::Event(_) | Report::Closed(_) => return None,
         })
     }
 
     fn page(&self, reply: &Reply, depth: u32) -> Ended {
         let unreadable = |why: &str| {
-            let message = format!("the directory {} does not answer with a list of agent cards: {why}", self.url.as_str());
+            let message = format!("the {} does not answer with a list of agent cards: {why}", self.label());
             ToolError::new(Code::ProtocolError, message)
         };
         let text = String::from_utf8_lossy(&reply.body);
@@ -124,7 +162,7 @@ impl AskDirectory {
             return None;
         }
         self.stop(run);
-        Some(Err(ToolError::new(Code::Timeout, format!("the directory {} did not answer in 30s", self.url.as_str()))))
+        Some(Err(ToolError::new(Code::Timeout, format!("the {} did not answer in 30s", self.label()))))
     }
 
     /// When the time is up.
@@ -133,16 +171,28 @@ impl AskDirectory {
         Deadline { at: self.until, reason: Reason::CallTimeout }
     }
 
+    fn label(&self) -> String {
+        self.url.as_ref().map_or_else(|| String::from("directory of this gateway"), label)
+    }
+
     /// Stops.
     pub fn stop(&mut self, run: &mut Run<'_>) {
         if let Some(exchange) = self.exchange.take() {
             run.exchanges.abort(run.ground, exchange);
+        }
+        if let Some(lookup) = self.lookup.take() {
+            run.ground.lookups.forget(lookup);
         }
     }
 }
 
 fn label(url: &Url) -> String {
     format!("directory {}", url.as_str())
+}
+
+/// The answer with a page of this gateway's own directory.
+fn listed(listing: &Listing) -> ToolResult {
+    cards_result(&json::elements(listing.cards.raw()).unwrap_or_default(), Ok(listing.next.clone()))
 }
 
 /// The token of the next page, which may be empty.

@@ -48,17 +48,6 @@ pub(super) fn read_history(raw: Option<Raw<'_>>, config: &mut Config, faults: &m
     table.finish();
 }
 
-pub(super) fn read_directory(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
-    let Some(raw) = raw else { return };
-    let mut table = Table::new(raw, "directory.".into(), faults);
-    let expected = "an absolute http or https URL without a user name";
-    table.optional("url", expected, &mut config.directory_url, |raw| Url::parse(&json::string(raw)?).ok());
-    table.finish();
-    if let Some(url) = &config.directory_url {
-        check_reach("directory.url", url, &config.network, faults);
-    }
-}
-
 /// Agents at the top of the configuration or in `a2a`.
 pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
@@ -124,7 +113,7 @@ fn is_origin(text: &str) -> bool {
 }
 
 /// A URL that is called from here; what is wrong otherwise.
-fn check_reach(key: &str, url: &Url, network: &Network, faults: &mut Vec<String>) {
+pub(super) fn check_reach(key: &str, url: &Url, network: &Network, faults: &mut Vec<String>) {
     let reach = Reach { allow_private: network.allows_private(url.host()), named_by_public: false };
     if let Err(why) = redirect::permit(url, reach) {
         faults.push(format!("`{key}` is not called: {why}"));
@@ -139,7 +128,7 @@ pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut 
     table.finish();
     for (index, raw) in list.unwrap_or_default().into_iter().enumerate() {
         let mut table = Table::new(raw, format!("auth.tokens[{index}]."), faults);
-        let (mut token, mut principal, mut may_answer) = (String::new(), String::new(), false);
+        let (mut token, mut principal, mut may_answer, mut may_register) = (String::new(), String::new(), false, false);
         let (mut may_approve, mut caller) = (false, CallerConfig::default());
         table.optional_string("token", "a text of at least 8 characters without blanks", &mut token, |token| {
             token.len() >= 8 && token.bytes().all(|byte| byte.is_ascii_graphic())
@@ -148,11 +137,12 @@ pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut 
         table.boolean("may_answer", &mut may_answer);
         table.boolean("may_approve", &mut may_approve);
         policy::read_caller(&mut table, &mut caller);
+        table.boolean("may_register", &mut may_register);
         table.finish();
         if token.is_empty() || principal.is_empty() {
             faults.push(format!("`auth.tokens[{index}]` needs a `token` and a `principal`"));
         }
-        config.server.tokens.push(Token { token, principal, may_answer, may_approve, caller });
+        config.server.tokens.push(Token { token, principal, may_answer, may_approve, caller, may_register });
     }
 }
 
@@ -167,11 +157,7 @@ pub(super) fn write(config: &Config, out: &mut Object) {
     let mut history = Object::new();
     history.integer("depth", config.history.depth).integer("max_entry_length", config.history.max_entry_length);
     out.nested("history", history).json("inbox_ttl_seconds", &seconds(config.inbox_ttl_ms));
-    if let Some(url) = &config.directory_url {
-        let mut directory = Object::new();
-        directory.string("url", url.as_str());
-        out.nested("directory", directory);
-    }
+    super::directory::write(&config.directory, out);
     if let Some(tools) = &config.tools {
         out.strings("tools", tools);
     }
@@ -201,6 +187,9 @@ pub(super) fn write(config: &Config, out: &mut Object) {
                 token.boolean("may_approve", true);
             }
             policy::write_caller(&mut token, &known.caller);
+            if known.may_register {
+                token.boolean("may_register", true);
+            }
             tokens.nested(token);
         }
         auth.nested("tokens", tokens);

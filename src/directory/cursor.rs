@@ -27,10 +27,10 @@ impl fmt::Display for BadCursor {
 impl core::error::Error for BadCursor {}
 
 impl Cursor {
-    /// The place behind a name in the listing of a filter.
+    /// The place behind a name in the listing of a filter, which is folded.
     #[must_use]
     pub(super) fn new(filter: &str, name: &str) -> Self {
-        Self { filter: hash(&filter.to_lowercase()), name: name.into() }
+        Self { filter: hash(filter), name: name.into() }
     }
 
     /// The last name that was shown.
@@ -39,7 +39,7 @@ impl Cursor {
         &self.name
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote.
+    /// Reads what [`Display`](fmt::Display) wrote. The filter is folded.
     ///
     /// # Errors
     /// What was not written so, or for another filter.

@@ -1,4 +1,4 @@
-//! Which texts may hold a word, told by the pieces of two and three bytes of both.
+//! Which texts may hold a word, told by the pieces of up to three bytes of both.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -32,9 +32,11 @@ impl Index {
             self.blocks.push(Box::new([0; KINDS]));
         }
         if let Some(block) = self.blocks.get_mut(slot.0 / 64) {
-            for kind in kinds(text, 2).chain(kinds(text, 3)) {
-                if let Some(word) = block.get_mut(kind) {
-                    *word |= 1 << (slot.0 % 64);
+            for bytes in 1..=3 {
+                for kind in kinds(text, bytes) {
+                    if let Some(word) = block.get_mut(kind) {
+                        *word |= 1 << (slot.0 % 64);
+                    }
                 }
             }
         }
@@ -51,9 +53,9 @@ impl Index {
         }
     }
 
-    /// The texts that may hold a word; all of them where it is shorter than a piece.
+    /// The texts that may hold a word; all of them where it is empty.
     pub(super) fn candidates(&self, word: &str) -> Candidates {
-        let kinds: Vec<usize> = kinds(word, word.len().clamp(2, 3)).collect();
+        let kinds: Vec<usize> = kinds(word, word.len().clamp(1, 3)).collect();
         let common = |block: &[u64; KINDS]| kinds.iter().fold(!0, |texts, kind| texts & block.get(*kind).copied().unwrap_or(0));
         Candidates(self.blocks.iter().map(|block| common(block)).collect())
     }

@@ -35,13 +35,7 @@ impl Gateway {
         if !varies.is_empty() {
             fields.push(("Vary".to_string(), crate::text::joined(&varies, ", ")));
         }
-        let known = http::header(headers, "if-none-match").unwrap_or_default();
-        let is_known = |known: &str| {
-            let known = known.trim();
-            let known = known.strip_prefix("W/").unwrap_or(known);
-            known == tag || known == "*"
-        };
-        if known.split(',').any(is_known) {
+        if is_known(http::header(headers, "if-none-match").unwrap_or_default(), &tag) {
             return self.respond(request, 304, fields, String::new());
         }
         fields.push(("Content-Type".to_string(), "application/json".to_string()));
@@ -175,6 +169,11 @@ fn secure(card: &mut Object, pure: bool) {
         list.nested(old);
         card.nested("security", list);
     }
+}
+
+/// Whether a version is one of those that a client has, as `If-None-Match` lists them (RFC 9110 §13.1.2).
+pub(super) fn is_known(known: &str, tag: &str) -> bool {
+    known.split(',').map(str::trim).any(|known| known.strip_prefix("W/").unwrap_or(known) == tag || known == "*")
 }
 
 /// FNV-1a of 64 bits: enough to tell one version of a card from another.

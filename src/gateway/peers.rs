@@ -192,6 +192,11 @@ impl Gateway {
         caller.log_level = envelope.log_level;
         caller.capabilities = envelope.capabilities;
         caller.meta = envelope.meta;
+        let trace = envelope.trace.or_else(|| self.ground.trace_context.clone());
+        caller.trace = trace.map(|trace| trace.child(&mut self.ground.random));
+        if let Some(trace) = &caller.trace {
+            trace.put_into_meta(&mut caller.meta);
+        }
         if busy {
             let message = format!("{limit} calls are running, as many as calls_per_peer allows: wait for one to end");
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));

@@ -131,6 +131,7 @@ impl Gateway {
         let scope_name = scope_of(owner, None);
         let call = CallId(self.ground.call_number());
         let mut caller = Caller::new(call, NOBODY, Id::none(), Era::Legacy);
+        caller.trace = self.ground.trace_context.as_ref().map(|trace| trace.child(&mut self.ground.random));
         let scope = (scope_name.as_str(), self.scopes.get_or_default(scope_name.as_str()));
         let mut run = Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
         let started = start(&mut run);

@@ -225,6 +225,11 @@ impl Gateway {
     pub(crate) fn answer(&mut self, caller: &Caller, subject: &Subject, ended: Ended, started: Instant) {
         let mut fields = Object::new();
         fields.string(subject.kind(), subject.name()).integer("ms", self.ground.now.since(started));
+        if let Some(trace) = &caller.trace {
+            trace.add_to_notice(&mut fields);
+        }
+        let outcome = ended.as_ref().map_or_else(|error| error.code.name(), |_| "ok");
+        self.metrics.add("narrows_calls_total", &[("tool", subject.counted()), ("outcome", outcome)], 1);
         let level = if ended.is_ok() { Level::Info } else { Level::Warning };
         fields.optional_string("code", ended.as_ref().err().map(|error| error.code.name()));
         match subject.answer(ended, caller.era, &self.ground.config) {

@@ -34,6 +34,7 @@ impl Gateway {
         let (principal, common, face) = (String::new(), Headers::new(), self.face(target));
         let refused = Served { principal, common, face, stage: Stage::Refused };
         self.incoming.requests.insert(request, refused);
+        self.begin_access(request, method, target);
         if let Err(refusal) = self.admitted(request, method, target, headers) {
             self.refuse(request, refusal);
         }
@@ -59,9 +60,10 @@ impl Gateway {
         let principal = match (path, method) {
             (_, "OPTIONS") | ("/healthz", _) => String::new(),
             // The card is how a caller learns that a token is needed (A2A 1.0 §8.2).
-            _ if self.is_card(path) => String::new(),
+            _ if self.is_card(path) || self.is_directory_read(path, method) => String::new(),
             _ => access::principal(server, &headers)?,
         };
+        self.name_access(request, &principal);
         // What asks for no principal is answered at once and takes no room.
         let limit = self.ground.config.limits.requests;
         if !principal.is_empty() && self.incoming.is_full(&principal, limit) {
@@ -73,11 +75,14 @@ impl Gateway {
         match (path, method) {
             (_, "OPTIONS") => Err(Refusal { status: 204, headers: access::preflight(), message: "" }),
             ("/healthz", "GET" | "HEAD") => Err(Refusal::new(200, "ok")),
+            ("/metrics", "GET" | "HEAD") => self.serve_metrics(request),
+            ("/metrics", _) => Err(not_allowed("GET, HEAD", "this method is not served here")),
             ("/mcp", "POST") => self.admit_post(request, headers),
             ("/mcp", "GET") => self.listen_again(request, &headers),
             ("/mcp", "DELETE") => self.end_session_of(request, &headers),
             ("/mcp", _) => Err(not_allowed("GET, POST, DELETE", "this method is not served here")),
             ("/healthz", _) => Err(not_allowed("GET, HEAD", "this method is not served here")),
+            _ if self.is_directory(path) => self.directory_request(request, (method, path, query), headers),
             _ => self.agent_request(request, (method, path, query), headers),
         }
     }
@@ -105,6 +110,7 @@ impl Gateway {
         match to {
             Endpoint::Mcp | Endpoint::Rpc(_) | Endpoint::Rest(_) => bytes,
             Endpoint::Plain(_) => bytes.min(plain::BODY_BYTES),
+            Endpoint::Card(_) => self.ground.config.limits.card_bytes,
         }
     }
 
@@ -182,6 +188,7 @@ impl Gateway {
         match self.incoming.take_body(request) {
             Some((headers, bytes, Endpoint::Mcp)) => self.post(request, &headers, bytes),
             Some((headers, bytes, Endpoint::Rpc(query))) => self.agent_call(request, &headers, &query, &bytes),
+            Some((_, bytes, Endpoint::Card(name))) => self.put_card(request, &name, bytes),
             Some((headers, bytes, Endpoint::Rest(place))) => self.agent_place(request, &headers, *place, bytes),
             Some((headers, bytes, Endpoint::Plain(place))) => self.plain_place(request, &headers, *place, &bytes),
             None => {}
@@ -194,6 +201,11 @@ impl Gateway {
             Some(Served { stage: Stage::Waiting(waiting), .. }) => self.let_go(waiting, true),
             Some(Served { stage: Stage::Watching(watching), .. }) => self.unwatch(request, watching.task),
             Some(Served { stage: Stage::Calling(call), .. }) => self.stop(call, false),
+            Some(Served { stage: Stage::Looking(looking), .. }) => {
+                if let Some(lookup) = looking.lookup {
+                    self.ground.lookups.forget(lookup);
+                }
+            }
             Some(_) | None => {}
         }
     }
@@ -238,6 +250,7 @@ pub(super) const fn too_large(to: &Endpoint) -> Refusal {
         match to {
             Endpoint::Mcp | Endpoint::Rpc(_) | Endpoint::Rest(_) => "the body is larger than request_bytes allows",
             Endpoint::Plain(_) => "the body is larger than 1 MiB, or than request_bytes allows",
+            Endpoint::Card(_) => "the card is larger than card_bytes allows",
         },
     )
 }

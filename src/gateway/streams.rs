@@ -58,7 +58,7 @@ impl Gateway {
     pub(super) fn waiting(&mut self, request: RequestId) -> Option<&mut Waiting> {
         match &mut self.incoming.requests.get_mut(&request)?.stage {
             Stage::Waiting(waiting) => Some(waiting),
-            Stage::Body { .. } | Stage::Refused | Stage::Watching(_) | Stage::Calling(_) => None,
+            Stage::Body { .. } | Stage::Refused | Stage::Watching(_) | Stage::Calling(_) | Stage::Looking(_) => None,
         }
     }
 

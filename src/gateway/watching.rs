@@ -40,7 +40,7 @@ impl Gateway {
     pub(super) fn watching(&mut self, request: RequestId) -> Option<&mut Watching> {
         match &mut self.incoming.requests.get_mut(&request)?.stage {
             Stage::Watching(watching) => Some(watching),
-            Stage::Body { .. } | Stage::Refused | Stage::Waiting(_) | Stage::Calling(_) => None,
+            Stage::Body { .. } | Stage::Refused | Stage::Waiting(_) | Stage::Calling(_) | Stage::Looking(_) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::config::Server;
+use crate::config::{Server, Token};
 use crate::http;
 use crate::io::Headers;
 use crate::text;
@@ -57,7 +57,7 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
         ("Access-Control-Allow-Origin", origin),
         (
             "Access-Control-Expose-Headers",
-            "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, ETag, Location, A2A-Extensions",
+            "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, ETag, Link, Location, A2A-Extensions",
         ),
         ("Vary", "Origin"),
     ] {
@@ -70,9 +70,10 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
 #[must_use]
 pub fn preflight() -> Headers {
     let allowed = "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
-         A2A-Version, A2A-Extensions, X-A2A-Extensions, If-None-Match, Idempotency-Key";
+         A2A-Version, A2A-Extensions, X-A2A-Extensions, If-None-Match, Idempotency-Key, \
+         traceparent, tracestate";
     [
-        ("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS"),
+        ("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, OPTIONS"),
         ("Access-Control-Allow-Headers", allowed),
         ("Access-Control-Max-Age", "86400"),
     ]
@@ -88,16 +89,8 @@ pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> 
     if server.tokens.is_empty() {
         return Ok("local".to_string());
     }
-    let shown = http::header(headers, "authorization").and_then(|value| value.split_once(' '));
-    let shown = shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map_or("", |(_, token)| token.trim());
-    let mut found = None;
-    // Every token is compared whole, so that the time tells nothing of any.
-    for token in &server.tokens {
-        if equal(token.token.as_bytes(), shown.as_bytes()) {
-            found = Some(token.principal.clone());
-        }
-    }
-    found.ok_or_else(|| {
+    let shown = shown(headers);
+    known(server, shown).map(|token| token.principal.clone()).ok_or_else(|| {
         // RFC 6750 §3.1: no error code where nothing was shown.
         let challenge = if shown.is_empty() { "Bearer" } else { "Bearer error=\"invalid_token\"" };
         let challenge = ("WWW-Authenticate".to_string(), challenge.to_string());
@@ -110,6 +103,32 @@ pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> 
 pub fn may_approve(server: &Server, principal: &str) -> bool {
     let theirs = |token: &crate::config::Token| token.may_approve && token.principal == principal;
     if server.tokens.is_empty() { server.loopback } else { server.tokens.iter().any(theirs) }
+}
+
+/// The bearer token that a request shows; empty where it shows none.
+fn shown(headers: &Headers) -> &str {
+    let shown = http::header(headers, "authorization").and_then(|value| value.split_once(' '));
+    shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map_or("", |(_, token)| token.trim())
+}
+
+/// The configured token that was shown. Every one is compared whole, so that the time tells nothing of any.
+fn known<'s>(server: &'s Server, shown: &str) -> Option<&'s Token> {
+    let mut found = None;
+    for token in &server.tokens {
+        if equal(token.token.as_bytes(), shown.as_bytes()) {
+            found = Some(token);
+        }
+    }
+    found
+}
+
+/// Whether cards may be registered in the directory; without tokens, by whoever is on this machine.
+#[must_use]
+pub fn may_register(server: &Server, headers: &Headers) -> bool {
+    if server.tokens.is_empty() {
+        return server.loopback;
+    }
+    known(server, shown(headers)).is_some_and(|token| token.may_register)
 }
 
 /// Compares without stopping at the first difference.
@@ -149,7 +168,14 @@ mod tests {
 
     fn token() -> Token {
         let caller = crate::config::CallerConfig::default();
-        Token { token: "alpha-token".into(), principal: "a".into(), may_answer: false, may_approve: false, caller }
+        Token {
+            token: "alpha-token".into(),
+            principal: "a".into(),
+            may_answer: false,
+            may_approve: false,
+            may_register: false,
+            caller,
+        }
     }
 
     fn status(server: &Server, list: &[(&str, &str)]) -> u16 {

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::{Cause, ExchangeId, Headers, Input, LinkEvent, LinkId, Misuse, PeerId, RequestId, WorkId};
+use super::{Cause, DirectoryInput, ExchangeId, Headers, Input, LinkEvent, LinkId, LookupId, Misuse, PeerId, RequestId, WorkId};
 use crate::base64;
 use crate::json::{self, Members, Raw};
 
@@ -60,6 +60,14 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
         }),
         "link_stderr" => reader.link(LinkEvent::Stderr(reader.text("text"))),
         "link_closed" => reader.link(LinkEvent::Closed(reader.members.string("detail").unwrap_or_default())),
+        "register" => Input::Directory(DirectoryInput::Register { card: reader.text("card") }),
+        "unregister" => Input::Directory(DirectoryInput::Unregister { name: reader.text("name") }),
+        "found" => Input::Directory(DirectoryInput::Found { lookup: reader.lookup(), text: reader.text("text") }),
+        "lookup_failed" => Input::Directory(DirectoryInput::Failed {
+            lookup: reader.lookup(),
+            bad_cursor: reader.members.get("bad_cursor").and_then(json::boolean).unwrap_or_default(),
+            detail: reader.members.string("detail").unwrap_or_default(),
+        }),
         "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
@@ -89,6 +97,10 @@ impl Reader<'_> {
         let value = self.members.get(name).and_then(|raw| json::integer(raw.get()));
         let value = self.found(value, Misuse::Unreadable(name));
         self.found(u64::try_from(value).ok().filter(|value| *value <= MAX_SAFE_INTEGER), Misuse::OutOfRange(name))
+    }
+
+    fn lookup(&self) -> LookupId {
+        LookupId(self.number("lookup"))
     }
 
     fn peer(&self) -> PeerId {
@@ -177,6 +189,10 @@ mod tests {
             link(LinkEvent::LineTooLong { start: "{".into(), end: "}".into(), bytes: 20_000_000 }),
             link(LinkEvent::Stderr("oops\nagain".into())),
             link(LinkEvent::Closed("exit code 1".into())),
+            Input::Directory(DirectoryInput::Register { card: r#"{"name":"a"}"#.into() }),
+            Input::Directory(DirectoryInput::Unregister { name: "a".into() }),
+            Input::Directory(DirectoryInput::Found { lookup: LookupId(6), text: "[]".into() }),
+            Input::Directory(DirectoryInput::Failed { lookup: LookupId(6), bad_cursor: true, detail: "no".into() }),
             Input::Stop,
             Input::Tick,
         ];

@@ -11,6 +11,7 @@ use crate::json::{self, Array, Json, Kind, Members, Object};
 use crate::jsonrpc::INVALID_PARAMS;
 use crate::link::wire;
 use crate::text;
+use crate::trace_context::TraceContext;
 
 /// The versions with a handshake, oldest first.
 pub const LEGACY_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -73,6 +74,8 @@ pub struct Envelope {
     pub capabilities: Capabilities,
     /// what is the protocol's neither: for whoever the request goes on to
     pub meta: Vec<(String, Json)>,
+    /// which trace the request belongs to
+    pub trace: Option<TraceContext>,
 }
 
 impl Envelope {
@@ -84,9 +87,9 @@ impl Envelope {
         let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
         let token = meta.get("progressToken").filter(|raw| matches!(json::kind(*raw), Kind::String | Kind::Number));
         let progress_token = token.map(Json::from_raw);
-        let capabilities = Capabilities::none();
+        let (capabilities, trace) = (Capabilities::none(), TraceContext::of_meta(&meta));
         let meta_members = wire::relayed_meta(&meta);
-        let mut envelope = Self { era: Era::Legacy, progress_token, log_level: None, capabilities, meta: meta_members };
+        let mut envelope = Self { era: Era::Legacy, progress_token, log_level: None, capabilities, meta: meta_members, trace };
         if !claims_modern(&meta) {
             return Ok(envelope);
         }

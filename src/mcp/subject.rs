@@ -75,6 +75,16 @@ impl Subject {
         }
     }
 
+    /// What it is counted under: a name of the gateway's own, as those of linked servers are theirs to choose.
+    #[must_use]
+    pub const fn counted(&self) -> &'static str {
+        match self {
+            Self::Tool(tool) => tool.name,
+            Self::Prompt(_) => "a prompt",
+            Self::Linked(_) => "of an MCP server",
+        }
+    }
+
     /// Whether it may ask its client.
     #[must_use]
     pub const fn asks(&self) -> bool {

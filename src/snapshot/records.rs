@@ -70,6 +70,9 @@ impl Gateway {
         for (number, _) in self.served.iter() {
             self.task_record(number, form).map(&mut *add);
         }
+        for name in self.ground.directory.names() {
+            self.ground.directory.record(name).map(&mut *add);
+        }
         for call in self.calls.values() {
             call_record(call, form, &self.ground).map(&mut *add);
         }
@@ -89,6 +92,9 @@ impl Gateway {
         record.integer("random", self.ground.random.taken());
         if !self.ground.config.mcp_servers.is_empty() {
             record.integer("links", self.links.counter());
+        }
+        if self.ground.config.directory.store.is_some() {
+            record.integer("lookups", self.ground.lookups.counter());
         }
         record.finish()
     }

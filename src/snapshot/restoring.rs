@@ -66,6 +66,9 @@ impl Gateway {
                 if record.value("links").is_some() {
                     self.links.restore_counter(record.number("links"));
                 }
+                if record.value("lookups").is_some() {
+                    self.ground.lookups.restore_counter(record.number("lookups"));
+                }
                 // A host that repeats its seed repeats no name that is known already.
                 if record.value("random").is_some() {
                     self.ground.random.pass(record.number("random"));
@@ -88,6 +91,7 @@ impl Gateway {
                 record.found(is_there.then_some(()));
             }
             "task" => self.served.restore(record, self.ground.config.limits.artifact_bytes),
+            "listed" => self.ground.directory.restore(record),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
             "whole_card" => {
                 let card = record.json("card");

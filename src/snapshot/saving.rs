@@ -69,6 +69,7 @@ impl Gateway {
             self.incoming.sessions.clear_touched(HttpSession::clear_changed);
             self.peers.clear_touched(|_| ());
             self.served.clear_touched();
+            self.ground.directory.take_changed();
             return;
         }
         let mut keeper = mem::take(&mut self.keeper);
@@ -81,6 +82,9 @@ impl Gateway {
         for (peer, _) in self.peers.take_touched().iter() {
             let session = self.peers.get(peer).filter(|_| self.is_kept(*peer, Form::Kept));
             keeper.put(key(&["peer", &peer.0.to_string()]), session.map(|session| peer_record(*peer, session)));
+        }
+        for (name, ()) in self.ground.directory.take_changed().iter() {
+            keeper.write(key(&["directory", name]), self.ground.directory.record(name));
         }
         for (task, _) in self.served.take_touched().iter() {
             keeper.put(key(&["task", &task.0.to_string()]), self.task_record(*task, Form::Kept));

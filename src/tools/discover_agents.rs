@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use super::connect_agent::check_headers;
 use crate::call::Run;
 use crate::call::directory::AskDirectory;
+use crate::directory::Question;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::{Hints, Started, Tool};
@@ -46,16 +47,24 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let help = arguments.boolean("help").unwrap_or(false);
     arguments.finish()?;
     let invalid = |message: String| ToolError::new(Code::InvalidArgument, message);
+    let directory = &run.ground.config.directory;
     let given = match url {
-        Some(text) => Url::parse(&text).map_err(|fault| invalid(format!("`directory_url` {fault}")))?,
-        None => run.ground.config.directory_url.clone().ok_or_else(|| {
+        Some(text) => Some(Url::parse(&text).map_err(|fault| invalid(format!("`directory_url` {fault}")))?),
+        None if directory.is_source() => None,
+        None => Some(directory.url.clone().ok_or_else(|| {
             invalid("`directory_url` is missing, and no default directory is configured: give the URL of a directory".to_string())
-        })?,
+        })?),
     };
     if filter.as_ref().is_some_and(|filter| text::code_points(filter) > FILTER) {
         return Err(invalid(format!("`filter` has more than {FILTER} characters")));
     }
     check_headers(&headers)?;
+    let Some(given) = given else {
+        let filter = filter.unwrap_or_default();
+        let limit = limit.map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
+        let question = Question { filter, limit, cursor: cursor.filter(|cursor| !cursor.is_empty()) };
+        return AskDirectory::built_in(run, question, help).map_err(|fault| invalid(format!("`cursor`: {fault}")));
+    };
     let mut asked = given.clone();
     if let Some(page) = cursor.as_deref().and_then(|cursor| whole_page(&given, cursor)) {
         asked = page;

@@ -55,7 +55,7 @@ test("bad usage is one sentence and exit code 2", async (t) => {
     [["--config"], /--config needs a value: --config FILE/],
     [["serve", "--port"], /--port needs a value: --port NUMBER/],
     [["serve", "--port", "65536"], /from 0 to 65535, not "65536"/],
-    [["--port", "1"], /--port belongs to narrows serve and narrows page/],
+    [["--port", "1"], /--port belongs to narrows serve, narrows directory and narrows page/],
     [["page", "--host", "0.0.0.0"], /--host belongs to narrows serve/],
     [["page", "--trace", "t.jsonl"], /--trace is none of narrows page/],
     [["serve", "--no-open"], /--no-open belongs to narrows page/],

@@ -28,7 +28,7 @@ fn a_preflight_is_answered_before_a_token_is_asked_for() {
     let response = world.done(request);
     assert_eq!((response.status, response.body.as_str()), (204, ""));
     assert_eq!(response.header("access-control-allow-origin"), Some("http://localhost:3000"));
-    assert_eq!(response.header("access-control-allow-methods"), Some("GET, POST, DELETE, OPTIONS"));
+    assert_eq!(response.header("access-control-allow-methods"), Some("GET, POST, PUT, DELETE, OPTIONS"));
     assert_eq!(response.header("access-control-allow-credentials"), None);
     let allowed = response.header("access-control-allow-headers").unwrap().to_lowercase();
     for name in ["mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id", "authorization"] {

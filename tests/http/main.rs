@@ -13,10 +13,12 @@
 
 mod admission;
 mod bounds;
+mod directory;
 mod modern;
 mod persistence;
 mod resumption;
 mod sessions;
 #[path = "../support/storage.rs"]
 mod storage;
+mod telling;
 mod world;

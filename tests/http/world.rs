@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis};
-use narrows::io::{ExchangeId, Input, Output, Request, RequestId, WorkId};
+use narrows::io::{ExchangeId, Input, Lookup, Notice, Output, Request, RequestId, WorkId};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
 
@@ -46,6 +46,9 @@ pub struct World {
     pub work_aborts: Vec<WorkId>,
     /// whether what is kept is read after an input; not where that is megabytes
     pub checks: bool,
+    /// looks into the directory of the host
+    pub lookups: Vec<Lookup>,
+    pub notices: Vec<Notice>,
     requests: u64,
 }
 
@@ -63,9 +66,24 @@ impl World {
     /// A gateway whose host keeps what it is told to.
     pub fn with(gateway: Gateway, config: Config) -> Self {
         let (responses, fetches, aborts) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let (works, work_aborts, storage) = (Vec::new(), Vec::new(), Storage::default());
-        let (now, inputs, requests, checks) = (0, 0, 0, true);
-        Self { gateway, now, responses, fetches, aborts, works, work_aborts, checks, storage, config, inputs, requests }
+        let (works, work_aborts, lookups, notices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (storage, now, inputs, requests, checks) = (Storage::default(), 0, 0, 0, true);
+        Self {
+            gateway,
+            now,
+            responses,
+            fetches,
+            aborts,
+            works,
+            work_aborts,
+            lookups,
+            notices,
+            checks,
+            storage,
+            config,
+            inputs,
+            requests,
+        }
     }
 
     pub fn input(&mut self, input: Input) {
@@ -101,7 +119,9 @@ impl World {
                 Output::Save(save) => self.storage.keep(save),
                 Output::Work { work, order } => self.works.push((work, order.into_string())),
                 Output::WorkAbort { work } => self.work_aborts.push(work),
-                Output::Link { .. } | Output::Notice(_) => {}
+                Output::Link { .. } => {}
+                Output::Lookup(lookup) => self.lookups.push(lookup),
+                Output::Notice(notice) => self.notices.push(notice),
             }
         }
     }

@@ -44,7 +44,7 @@ test("a program in CommonJS is told by its compiler that it can require the pack
 // Every key set, so that a trace, which begins with the whole configuration, shows every key.
 const everything = {
   rate_limit: { rps: 0.5, burst: 2 },
-  directory: { url: "https://directory.example/" },
+  directory: { url: "https://directory.example/", built_in: true, store: "list" },
   tools: ["send_message"],
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },

@@ -174,6 +174,7 @@ impl Host {
                 }
                 Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
                 Output::Link { link, order } => self.orders.push_back((link, order)),
+                Output::Lookup(_) => panic!("the host has no directory"),
             }
         }
     }

@@ -211,7 +211,11 @@ impl Watch {
             }
             Input::Open { .. } | Input::Message { .. } | Input::MessageTooLong { .. } | Input::Closed { .. } => {}
             Input::Head { .. } | Input::Body { .. } | Input::End { .. } | Input::Failed { .. } | Input::Tick => {}
-            Input::Update { .. } | Input::WorkEnd { .. } | Input::WorkFailed { .. } | Input::Link { .. } => {}
+            Input::Update { .. }
+            | Input::WorkEnd { .. }
+            | Input::WorkFailed { .. }
+            | Input::Link { .. }
+            | Input::Directory(_) => {}
         }
     }
 
@@ -568,7 +572,7 @@ impl Watch {
             }
             Output::ResponseEnd { request } => self.end(*request),
             Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
+            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
         }
     }
 

@@ -177,6 +177,7 @@ impl Watch {
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
             | Input::Link { .. }
+            | Input::Directory(_)
             | Input::Stop => Ok(()),
         }
     }
@@ -268,6 +269,7 @@ impl Watch {
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
             | Input::Link { .. }
+            | Input::Directory(_)
             | Input::Stop => {}
             Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
                 self.report(*exchange, Phase::Begun, &mut cause);
@@ -341,6 +343,7 @@ impl Watch {
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => self.serves(output),
             Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
             Output::Link { .. } => {}
+            Output::Lookup(_) => panic!("the host has no directory"),
         }
     }
 
@@ -434,7 +437,7 @@ impl Watch {
             // What is kept is the host's own.
             Output::Abort { .. } | Output::ResponseEnd { .. } | Output::Save(_) => return,
             Output::Work { order, .. } => (String::new(), order.as_str().to_owned()),
-            Output::WorkAbort { .. } | Output::Link { .. } => return,
+            Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => return,
         };
         for secret in self.secrets.iter().filter(|secret| secret.origin != to) {
             for needle in &secret.needles {

@@ -49,6 +49,24 @@ test("whoever has no object is answered at the door", async (t) => {
   assert.equal((await runtime.seen()).events, 0, "no object was woken for them");
 });
 
+test("the directory is one for all callers, and outlives its object", async (t) => {
+  const tokens = [{ ...TOKENS[0], may_register: true }, TOKENS[1]];
+  const { runtime } = await world(t, { tokens, config: { network: { allow_private: true }, directory: { built_in: true } } });
+  const [ann, bob, nobody] = ["token-of-ann", "token-of-bob", "token-of-nobody"].map((token) => new Client(runtime, token));
+  const card = { name: "bistro", description: "cooks", url: "https://bistro.example/", skills: [] };
+  const put = (client) => client.request("PUT", { path: "/agents/bistro", body: JSON.stringify(card) });
+  assert.equal((await put(nobody)).status, 401);
+  assert.equal((await runtime.seen()).events, 0, "no object was woken for nobody");
+  assert.deepEqual([(await put(bob)).status, (await put(ann)).status], [403, 201]);
+  await runtime.lose({ principal: "directory/" });
+  const read = await new Client(runtime).request("GET", { path: "/agents?filter=COOK" });
+  assert.deepEqual(await read.json(), [card]);
+  assert.deepEqual((await bob.call("discover_agents", { filter: "cook" })).agents, [card]);
+  assert.equal((await bob.call("discover_agents", { cursor: "x" })).isError, true);
+  assert.equal((await ann.request("DELETE", { path: "/agents/bistro" })).status, 204);
+  assert.deepEqual((await bob.call("discover_agents")).agents, []);
+});
+
 test("callers without tokens are their sessions", async (t) => {
   const { runtime, agents } = await world(t, {});
   const [one, two] = [await Client.shaken(runtime), await Client.shaken(runtime)];

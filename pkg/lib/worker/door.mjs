@@ -1,6 +1,7 @@
 import { GatewayError } from "../error.mjs";
 import { openDriver } from "../open.mjs";
 import { respond } from "../serving.mjs";
+import { DIRECTORY, asksDirectory } from "./directory.mjs";
 
 const SESSION = "Mcp-Session-Id";
 
@@ -19,6 +20,8 @@ const LISTEN_PATH = "/a2a";
  * of MCP is its session: its object is a new one, whose id stands in the name of the session. The runtime signs such ids,
  * so that nobody wakes an object but who was told of it. Callers of A2A have no sessions: without tokens they share one
  * object, where there is to be one.
+ *
+ * The directory has one object for all. Everybody reads it; what else is asked of it wakes it with a known token only.
  *
  * @param {object} options
  * @param {(env: object) => DurableObjectNamespace} options.objects
@@ -39,6 +42,11 @@ export function door({ objects, configure, publicAgent = () => undefined }, plat
 
     /** The answer of the caller's object, or nothing where the caller has none. */
     async function inObject() {
+      if (asksDirectory(request, config)) {
+        const reads = request.method === "GET" || request.method === "HEAD";
+        const known = reads || (await principalOf(request, tokens)) !== undefined;
+        return known ? objects(env).getByName(DIRECTORY).fetch(request) : undefined;
+      }
       if (tokens.length > 0) {
         const principal = await principalOf(request, tokens);
         return principal === undefined ? undefined : objects(env).getByName(principal).fetch(request);

@@ -2,6 +2,7 @@ import { GatewayError } from "../error.mjs";
 import { openDriver } from "../open.mjs";
 import { respond } from "../serving.mjs";
 import { Alarm } from "./alarm.mjs";
+import { DIRECTORY, directoryOf } from "./directory.mjs";
 import { Pieces } from "./pieces.mjs";
 import { Subrequests } from "./subrequests.mjs";
 
@@ -33,9 +34,11 @@ export class GatewayObject {
     const pieces = new Pieces(storage.sql);
     const alarm = (this.#alarm = new Alarm(storage));
     this.#subrequests = new Subrequests({ wake: () => alarm.at("subrequests", Date.now(), () => {}) });
+    const config = this.constructor.configure(env);
     this.#driver = openDriver(
       {
-        ...this.#agent(this.constructor.configure(env), env),
+        ...this.#agent(config, env),
+        directory: this.#directory(config, env),
         snapshot: pieces.all(),
         host: {
           fetch: (request) => this.#subrequests.fetch(request),
@@ -53,6 +56,13 @@ export class GatewayObject {
       this.#used = storage.kv.get("used");
       if (this.#used !== undefined) this.#expire();
     }
+  }
+
+  /** The one directory, where discover_agents asks it, for every object but its own. */
+  #directory(config, env) {
+    const objects = this.constructor.objects?.(env);
+    const asks = config?.directory?.built_in === true && this.#ctx.id.name !== DIRECTORY;
+    return asks && objects ? directoryOf(objects, config) : undefined;
   }
 
   /** @param {object} env @returns {object} the configuration of the gateway */

@@ -55,7 +55,7 @@ impl Host {
                     self.saved.insert(save.key.clone(), save.pieces());
                 }
                 Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
+                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
             }
         }
         said

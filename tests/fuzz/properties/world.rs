@@ -201,7 +201,12 @@ impl<'a> World<'a> {
                     let first = !std::mem::replace(&mut asking.ended, true);
                     assert!(asking.begun && !asking.gone && first, "one end of {request:?}");
                 }
-                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Save(_) | Output::Notice(_) => {}
+                Output::Work { .. }
+                | Output::WorkAbort { .. }
+                | Output::Link { .. }
+                | Output::Lookup(_)
+                | Output::Save(_)
+                | Output::Notice(_) => {}
             }
             self.said.push(output);
         }

@@ -51,6 +51,8 @@ function perform(output: Output): string {
       return output.text;
     case "close_link":
       return output.link.toFixed();
+    case "lookup":
+      return (output.filter ?? "") + output.lookup.toFixed() + (output.limit ?? 0).toFixed() + (output.cursor ?? "");
     case "notice":
       return output.level + output.event;
     default: {
@@ -101,6 +103,10 @@ async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<strin
   const health: "healthy" | "unhealthy" | "unknown" | undefined = listed.agents[0]?.health;
   const own: string | undefined = (await gateway.call("connect_agent", { alias: "a", agent_url: "https://a.example" })).structured.card?.name;
   const other: unknown = (await gateway.call("a_tool_of_tomorrow", { x: 1 })).structured["y"];
+  gateway.directory.register({ name: "bistro", url: "https://a.example", skills: [] });
+  gateway.directory.unregister("bistro");
+  (await Gateway.open({ directory: { list: async () => [{ name: "bistro" }] } })).dispose();
+  (await Gateway.open({ directory: { query: ({ limit, cursor }) => ({ cards: [], next_token: limit.toFixed() + (cursor ?? "") }) } })).dispose();
   const response = await gateway.fetch(request);
   const transport = gateway.transport({ scope: "other" });
   transport.onmessage = (message) => message.id;
@@ -173,6 +179,8 @@ const badCall = (gateway: Gateway) => gateway.send({ agent: "a", text: "x" });
 const badConnect = (gateway: Gateway) => gateway.call("connect_agent", { alias: "a" });
 // @ts-expect-error no such code
 const badCode = (error: GatewayError) => error.code === "bad_luck";
+// @ts-expect-error a card has a name
+const badRegister = (gateway: Gateway) => gateway.directory.register({ url: "https://a.example" });
 // @ts-expect-error no such option
 const badOption = Gateway.open({ name: "x" });
 // @ts-expect-error a function says what is an update
@@ -190,4 +198,4 @@ new Core();
 // @ts-expect-error the reason is one of a few
 const badReason: Deadline = { at: 1, reason: "because" };
 
-export { start, drive, converse, rehearse, serve, wait, badWork, slim, badCall, badConnect, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
+export { start, drive, converse, rehearse, serve, wait, badWork, slim, badCall, badConnect, badRegister, badCode, badOption, badSeed, badLimit, badKey, badHosts, badInput, badCause, badTimer, badFetch, badOutput, badReason };
