@@ -275,7 +275,7 @@ fn no_answer_of_an_agent_panics() {
 fn no_order_of_inputs_panics_and_a_misuse_changes_nothing() {
     for seed in seeds(250) {
         let mut chance = Chance::new(seed);
-        let mut gateway = gateway(chance.pick(&["{}", r#"{"directory":{"store":"list"}}"#]));
+        let mut gateway = gateway(if chance.one_in(2) { "{}" } else { r#"{"directory":{"store":"list"}}"# });
         let messages = messages();
         for _ in 0..120 {
             let now = Instant::from_ms(chance.below(100_000));
