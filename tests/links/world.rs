@@ -119,7 +119,7 @@ impl World {
                 }
                 Output::Save(_) => {}
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
-                Output::Work { .. } | Output::WorkAbort { .. } => {}
+                Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) => {}
             }
         }
     }

@@ -51,7 +51,7 @@ fn of_hex(token: &[u8], buffer: &mut Vec<u8>, layer: u32, budget: &mut usize) ->
     if digits.len() < 2 * FEWEST || !digits.iter().all(u8::is_ascii_hexdigit) {
         return false;
     }
-    for pair in digits.chunks_exact(2).take(*budget) {
+    for pair in digits.as_chunks::<2>().0.iter().take(*budget) {
         buffer.push(pair.iter().fold(0, |value, digit| value << 4 | hex(*digit).unwrap_or(0)));
     }
     look(buffer, layer, budget)
