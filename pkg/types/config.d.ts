@@ -130,8 +130,6 @@ export interface A2aSection {
     readonly tags?: readonly string[];
     readonly responder?: Responder;
   }[];
-  /** whether agents that are discovered over HTTP wait for somebody's approval, false by default */
-  readonly require_approval?: boolean;
   /** more of the agents that are connected in every new scope */
   readonly external_agents?: readonly ExternalAgent[];
 }
