@@ -59,21 +59,7 @@ impl Gateway {
     /// Takes up what a record says.
     fn take_back(&mut self, record: &Record<'_, '_>) {
         match record.text("kind").as_str() {
-            "counters" => {
-                self.ground.restore_counters(record.number("exchange"), record.number("call"));
-                self.incoming.restore_peers(record.number("peers"));
-                self.served.restore_counters(record.number("tasks"), record.number("works"));
-                if record.value("links").is_some() {
-                    self.links.restore_counter(record.number("links"));
-                }
-                if record.value("lookups").is_some() {
-                    self.ground.lookups.restore_counter(record.number("lookups"));
-                }
-                // A host that repeats its seed repeats no name that is known already.
-                if record.value("random").is_some() {
-                    self.ground.random.pass(record.number("random"));
-                }
-            }
+            "counters" => self.restore_counters(record),
             "peer" => self.restore_peer(record),
             "http_session" => {
                 let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now));
@@ -133,6 +119,22 @@ impl Gateway {
             // Of a build where something asks.
             "seal" => {}
             _ => record.found(None),
+        }
+    }
+
+    fn restore_counters(&mut self, record: &Record<'_, '_>) {
+        self.ground.restore_counters(record.number("exchange"), record.number("call"));
+        self.incoming.restore_peers(record.number("peers"));
+        self.served.restore_counters(record.number("tasks"), record.number("works"));
+        if record.value("links").is_some() {
+            self.links.restore_counter(record.number("links"));
+        }
+        if record.value("lookups").is_some() {
+            self.ground.lookups.restore_counter(record.number("lookups"));
+        }
+        // A host that repeats its seed repeats no name that is known already.
+        if record.value("random").is_some() {
+            self.ground.random.pass(record.number("random"));
         }
     }
 

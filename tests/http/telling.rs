@@ -157,6 +157,10 @@ fn a_served_task_that_is_relayed_belongs_to_the_trace_of_its_caller() {
     let message = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#;
     let fields = [("Content-Type", "application/json"), ("traceparent", PARENT)];
     world.send("POST", "/a2a", &fields, &rpc("1", "SendMessage", message));
+    // The message waits for the card, which there is none of.
+    while let Some((exchange, _)) = world.fetches.pop_if(|(_, request)| request.body.is_none()) {
+        world.reply(exchange, "application/json", "{}");
+    }
     let fetched = world
         .fetches
         .iter()
