@@ -22,6 +22,7 @@ use crate::scope::Scope;
 use crate::served::ServedTasks;
 use crate::trace_context::TraceContext;
 
+pub mod approving;
 pub mod asking;
 pub mod broadcast;
 pub mod card;
@@ -34,6 +35,7 @@ pub mod finding;
 pub mod life;
 pub mod linked;
 pub mod ping;
+pub mod policy;
 pub mod push;
 pub mod route;
 pub mod send;
@@ -68,6 +70,8 @@ pub struct Caller {
     pub capabilities: Capabilities,
     /// how many questions it was asked
     pub asked: u64,
+    /// the approval with which it is started again
+    pub approval: Option<String>,
     /// what its `_meta` holds for whoever the call goes on to
     pub meta: Vec<(String, Json)>,
     /// its own place in the trace that it belongs to
@@ -80,7 +84,20 @@ impl Caller {
     pub const fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
         let capabilities = Capabilities::none();
         let (progress_token, progress, log_level, trace) = (None, None, None, None);
-        Self { call, peer, request, era, progress_token, progress, log_level, capabilities, asked: 0, meta: Vec::new(), trace }
+        Self {
+            call,
+            peer,
+            request,
+            era,
+            progress_token,
+            progress,
+            log_level,
+            capabilities,
+            asked: 0,
+            approval: None,
+            meta: Vec::new(),
+            trace,
+        }
     }
 }
 
@@ -231,6 +248,8 @@ pub enum Work {
     Push(push::Delivery),
     /// waiting for what the client answers
     Asking(asking::Asking),
+    /// waiting for a person
+    Approving(approving::Approving),
     /// calling a tool of an MCP server
     Linked(linked::LinkedCall),
 }
@@ -247,7 +266,7 @@ impl Work {
             Self::Ping(work) => work.report(run, exchange, report),
             Self::Directory(work) => work.report(run, exchange, report),
             Self::Push(work) => work.report(run, exchange, report),
-            Self::Asking(_) | Self::Linked(_) => None,
+            Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => None,
         }
     }
 
@@ -269,6 +288,7 @@ impl Work {
             Self::Push(work) => work.due(run),
             Self::Asking(work) if ASKS => work.due(run),
             Self::Asking(_) => None,
+            Self::Approving(work) => work.due(run),
             Self::Linked(work) => work.due(run),
         }
     }
@@ -280,7 +300,7 @@ impl Work {
             Self::Task(work) => work.looked_up(run),
             Self::Broadcast(work) => work.looked_up(run),
             Self::Connect(_) | Self::Card(_) | Self::Ping(_) | Self::Directory(_) => None,
-            Self::Push(_) | Self::Asking(_) | Self::Linked(_) => None,
+            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => None,
         }
     }
 
@@ -297,6 +317,7 @@ impl Work {
             Self::Directory(work) => Some(work.deadline()),
             Self::Push(work) => work.deadline(),
             Self::Asking(work) => Some(work.deadline()),
+            Self::Approving(work) => Some(work.deadline()),
             Self::Linked(work) => Some(work.deadline()),
         }
     }
@@ -314,6 +335,7 @@ impl Work {
             Self::Push(work) => work.stop(run),
             // A caller who cancelled or left is asked nothing more, and knows it.
             Self::Asking(_) => {}
+            Self::Approving(work) => work.withdraw(run),
             Self::Linked(work) => work.cancel(run, if cancelled { "the caller cancelled" } else { "the caller left" }),
         }
     }
@@ -328,7 +350,7 @@ impl Work {
             Self::Task(work) => work.target(),
             Self::Ping(work) => work.target(),
             Self::Broadcast(work) => return gather(work.running().map(String::from)),
-            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Linked(_) => return Vec::new(),
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => return Vec::new(),
         };
         gather(target.alias.iter().map(|(alias, _)| alias.clone()))
     }
@@ -352,13 +374,13 @@ impl Work {
             Self::Connect(_) | Self::Card(_) | Self::Task(_) | Self::Ping(_) | Self::Directory(_) | Self::Push(_) => {
                 self.stop(run, false);
             }
-            Self::Linked(_) => self.stop(run, false),
+            Self::Linked(_) | Self::Approving(_) => self.stop(run, false),
             Self::Asking(_) => {}
         }
         Err(match self {
             Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
             Self::Send(_) | Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) => error,
-            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Linked(_) => error,
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => error,
         })
     }
 
@@ -375,7 +397,7 @@ impl Work {
     pub fn task_id(&self) -> Option<String> {
         match self {
             Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => None,
-            Self::Push(_) | Self::Asking(_) | Self::Linked(_) => None,
+            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => None,
             Self::Send(work) => work.task_id(),
             Self::Task(work) => Some(String::from(work.task_id())),
         }

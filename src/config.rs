@@ -256,10 +256,20 @@ impl Config {
         if is_named && config.mcp_servers.is_empty() && faults.is_empty() && offered(&config).next().is_none() {
             faults.push("`tools` names none that is offered: see `history.depth` and `a2a`".to_string());
         }
+        policy::check_rule_sets(&config, &mut faults);
+        policy::check_callers(&config, &mut faults);
         for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
             faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
         }
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
+    }
+
+    /// The policy's sections in JSON: what an approval is bound to.
+    #[must_use]
+    pub fn policy_json(&self) -> Json {
+        let mut out = Object::new();
+        policy::write(self, &mut out);
+        out.finish()
     }
 
     /// The JSON form, every key written out.

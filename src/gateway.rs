@@ -23,6 +23,7 @@ use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
 
 mod agent;
+mod approving;
 mod asking;
 mod card;
 mod delivering;
@@ -185,6 +186,10 @@ impl Gateway {
                 self.links.event(&mut out, link, event)
             }
             Input::Directory(input) => self.directory_input(input),
+            Input::Decision { approval, approved, reason } => {
+                self.host_decides(&approval, approved, reason);
+                Ok(())
+            }
             Input::Stop => {
                 self.stop_serving();
                 Ok(())

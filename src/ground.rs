@@ -18,6 +18,7 @@ use crate::jsonrpc::Id;
 use crate::link::Job;
 use crate::link::catalog::Catalog;
 use crate::mcp::seal::Seal;
+use crate::policy::Approvals;
 use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
 use crate::trace_context::TraceContext;
@@ -43,6 +44,8 @@ pub struct Ground {
     pub untraced: Vec<String>,
     /// the tools of the servers behind the gateway
     pub catalog: Catalog,
+    /// the calls that wait for a person
+    pub approvals: Approvals,
     /// what calls want of those servers
     pub link_jobs: VecDeque<Job>,
     /// look-ups of cards that ended, by scope and alias
@@ -79,6 +82,7 @@ impl Ground {
             relayed: VecDeque::new(),
             untraced: Vec::new(),
             catalog: Catalog::default(),
+            approvals: Approvals::default(),
             link_jobs: VecDeque::new(),
             looked_up: VecDeque::new(),
             directory: Directory::default(),

@@ -212,6 +212,8 @@ pub enum Endpoint {
     Plain(Box<plain::Place>),
     /// the directory, with the name of a card
     Card(String),
+    /// a decision about an approval: which, and whether it is a yes
+    Decision(Box<(String, bool)>),
 }
 
 /// A page of the directory that is asked for.

@@ -163,6 +163,16 @@ pub enum Input {
     },
     /// Something about the directory: a card of the program's own, or what a lookup gave.
     Directory(DirectoryInput),
+    /// A person decided about a call that waits, of which the notice `approval_proposed` told. One that was decided already,
+    /// or whose time is up, stays as it is.
+    Decision {
+        /// the `id` of the request
+        approval: String,
+        /// yes
+        approved: bool,
+        /// why, for the caller
+        reason: Option<String>,
+    },
     /// The gateway is to stop serving: running responses end, new requests are refused.
     Stop,
     /// Time passed.
@@ -494,6 +504,10 @@ impl Input {
             }
             Self::Link { link, event } => event.write(&mut out, *link),
             Self::Directory(input) => input.write(&mut out),
+            Self::Decision { approval, approved, reason } => {
+                out.string("type", "decision").string("approval", approval).boolean("approved", *approved);
+                out.optional_string("reason", reason.as_deref())
+            }
             Self::Stop => out.string("type", "stop"),
             Self::Tick => out.string("type", "tick"),
         };

@@ -65,6 +65,7 @@
 //! | [`incoming`] | incoming HTTP: access, sessions, streams |
 //! | [`metrics`], [`trace_context`] | what is counted; which trace a request belongs to |
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
+//! | [`policy`] | who may call what, what waits for a person, and what may not leave |
 //! | [`link`] | MCP servers behind the gateway: their handshakes, lists, names and calls |
 //! | [`a2a`], [`served`] | the A2A face: one model, four dialects, cards; the tasks served to other agents |
 //! | [`directory`] | cards that agents register, found by a filter |

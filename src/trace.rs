@@ -129,6 +129,7 @@ impl Trace {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Decision { .. }
             | Input::Stop
             | Input::Tick => Kept::Whole(None, input.to_json()),
         })

@@ -26,8 +26,10 @@ mod convert;
 mod exchange;
 mod fetch;
 mod response;
+mod taint;
 
 pub use fetch::Fetch;
+pub use taint::check_outbound;
 
 use contained::Contained;
 

@@ -27,6 +27,7 @@ export class Driver {
   #onNotice;
   #onTrace;
   #onSave;
+  #onApproval;
   #onDeath;
   #responder;
   #lookups;
@@ -61,13 +62,13 @@ export class Driver {
    *   or when the promise that it returns is fulfilled: until then nothing goes out. If it fails, the gateway ends.
    * @param {(work: object) => unknown} [options.onWork] does the work of served tasks, as `GatewayOptions.onWork`
    * @param {object} [options.directory] a directory of the embedder's, as `GatewayOptions.directory`
+   * @param {(request: object) => unknown} [options.onApproval] decides calls that wait, as `GatewayOptions.onApproval`
    * @param {(message: string) => void} [options.onDeath] the core broke or its state could not be kept: nothing goes in or
    *   out any more
    */
   constructor(core, options) {
     const { fetch, openLink, close, now = monotonic, setTimer = startTimer, onNotice = () => {} } = options;
-    const { onTrace, onSave } = options;
-    const { onWork, directory, onDeath } = options;
+    const { onTrace, onSave, onWork, onApproval, directory, onDeath } = options;
     this.#core = core;
     this.#fetch = fetch;
     this.#openLink = openLink;
@@ -76,6 +77,7 @@ export class Driver {
     this.#setTimer = setTimer;
     this.#onNotice = onNotice;
     this.#onSave = onSave;
+    this.#onApproval = onApproval;
     this.#onDeath = onDeath;
     this.#responder = new Responder(onWork, (input) => this.#input(input, true), (error) => this.#complain(error));
     this.#lookups = new Lookups(directory, (input) => this.#input(input), (error) => this.#complain(error));
@@ -315,7 +317,22 @@ export class Driver {
         break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));
+        if (output.event === "approval_proposed") this.#ask(output.fields);
         break;
+    }
+  }
+
+  /** Has a call that waits decided by the embedder's function; what it leaves open others may decide. */
+  async #ask(request) {
+    if (this.#onApproval === undefined) return;
+    try {
+      const said = await this.#onApproval(request);
+      if (said === undefined) return;
+      const { approved, reason } = typeof said === "object" && said !== null ? said : { approved: said };
+      const decision = { type: "decision", approval: request.id, approved: approved === true };
+      this.#input(reason === undefined ? decision : { ...decision, reason: String(reason) });
+    } catch (error) {
+      this.#complain(error);
     }
   }
 

@@ -1,6 +1,7 @@
 import { Client } from "./client.mjs";
 import { Driver } from "./driver.mjs";
 import { GatewayError, checkFunctions, checkOptions } from "./error.mjs";
+import { checkOutbound } from "./module.mjs";
 import { openDriver } from "./open.mjs";
 import { respond } from "./serving.mjs";
 import { Transport, openPort } from "./transport.mjs";
@@ -8,7 +9,7 @@ import { Transport, openPort } from "./transport.mjs";
 /** The scope of calls and connections that name none. */
 const SCOPE = "local";
 
-const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "directory", "onNotice", "onTrace", "onDead"];
+const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "onApproval", "directory", "onNotice", "onTrace", "onDead"];
 
 /** The methods that stand for a tool each. */
 const SHORTHANDS = {
@@ -52,6 +53,14 @@ export class Gateway {
     const { scope = SCOPE, ...rest } = checkOptions(options, OPTIONS, "Gateway.open");
     await this.platform.load?.();
     return new this(openDriver(rest, this.platform), scope);
+  }
+
+  static async checkOutboundText(payload, sink = "mcp_tool_call", skipRules = []) {
+    await this.platform.load?.();
+    const isJson = typeof payload !== "string";
+    const text = isJson ? JSON.stringify(payload) : payload;
+    if (text === undefined) throw new GatewayError("misuse", "`payload` must be a text or a JSON value");
+    return checkOutbound(text, isJson, sink, skipRules);
   }
 
   constructor(driver, scope) {

@@ -20,6 +20,16 @@ export function initSync(source) {
   return module;
 }
 
+/** What fires on a payload that is to leave, as `Gateway.checkOutboundText` describes it. */
+export function checkOutbound(payload, isJson, sink, skipRules) {
+  demandModule();
+  try {
+    return JSON.parse(glue.checkOutbound(payload, isJson, sink, skipRules));
+  } catch (error) {
+    throw GatewayError.of(error);
+  }
+}
+
 /** The core, with errors as all of the package has them. */
 export class Core extends glue.Core {
   constructor(genesis, config) {

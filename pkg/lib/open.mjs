@@ -13,8 +13,8 @@ import { Core } from "./module.mjs";
  * @throws {GatewayError} `config`, `restore` or `misuse`
  */
 export function openDriver(options, { defaults, connect } = {}) {
-  checkFunctions(options, ["onNotice", "onTrace", "onSave", "onWork", "onDead"]);
-  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, directory, onDead } = options;
+  checkFunctions(options, ["onNotice", "onTrace", "onSave", "onWork", "onApproval", "onDead"]);
+  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, onApproval, directory, onDead } = options;
   const complain = (error) => {
     try {
       onNotice(hostError(error));
@@ -40,6 +40,7 @@ export function openDriver(options, { defaults, connect } = {}) {
     onSave,
     onWork,
     directory,
+    onApproval,
     onDeath: onDead,
   });
   // The clients of the gateway that goes on here are gone.

@@ -1,28 +1,41 @@
 import { UsageError } from "./usage.mjs";
 
 /** Options of the command that take a value, with the name under which it is kept. */
-const VALUES = { "--config": "config", "--trace": "trace", "--state": "state", "--host": "host", "--port": "port" };
+const VALUES = { "--config": "config", "--trace": "trace", "--state": "state", "--host": "host", "--port": "port", "--agent": "agent", "--sender": "sender", "--channel": "channel" };
 
 /** What their values are called. */
-const PLACEHOLDERS = { "--state": "PATH", "--host": "ADDRESS", "--port": "NUMBER" };
+const PLACEHOLDERS = {
+  "--state": "PATH",
+  "--host": "ADDRESS",
+  "--port": "NUMBER",
+  "--agent": "NAME",
+  "--sender": "ID",
+  "--channel": "NAME",
+};
 
 /** Options that take none. */
 const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure", "--no-open": "noOpen" };
 
 /** The commands beside the one that is meant by none, with the options that they take. */
 const COMMANDS = {
-  stdio: ["config", "trace", "state"],
+  stdio: ["config", "trace", "state", "agent", "sender", "channel"],
   serve: ["config", "trace", "state", "host", "port", "insecure"],
   directory: ["config", "trace", "state", "host", "port", "insecure"],
   page: ["port", "noOpen"],
   demo: [],
 };
 
+/** The words for the command that serves MCP on its standard input and output. */
+const STDIO = "narrows on stdio: over HTTP the entry of a token says it";
+
 /** Options that only some commands take, with the words for those. */
 const OWNERS = {
   host: "narrows serve and narrows directory",
   port: "narrows serve, narrows directory and narrows page",
   insecure: "narrows serve and narrows directory",
+  agent: STDIO,
+  sender: STDIO,
+  channel: STDIO,
   noOpen: "narrows page",
 };
 
@@ -31,7 +44,7 @@ const OWNERS = {
  *
  * @param {string[]} words without the program's own name
  * @returns {{ command: "stdio" | "serve" | "directory" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
- *   state?: string, host?: string, port?: number, insecure?: true, noOpen?: true }}
+ *   state?: string, agent?: string, sender?: string, channel?: string, host?: string, port?: number, insecure?: true, noOpen?: true }}
  * @throws {UsageError}
  */
 export function parseArguments(words) {
@@ -56,7 +69,7 @@ export function parseArguments(words) {
   }
   parsed.command ??= "stdio";
   if (parsed.port !== undefined) parsed.port = port(parsed.port);
-  for (const name of ["config", "trace", "state", "host", "port", "insecure", "noOpen"]) {
+  for (const name of ["config", "trace", "state", "host", "port", "insecure", "noOpen", "agent", "sender", "channel"]) {
     if (parsed[name] === undefined || COMMANDS[parsed.command].includes(name)) continue;
     if (parsed.command === "demo") throw new UsageError("The demo takes no options.");
     const option = `--${name === "noOpen" ? "no-open" : name}`;

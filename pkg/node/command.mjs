@@ -27,6 +27,9 @@ Options
   --trace FILE            write every input and output as a line of JSON (secrets left out)
   --state PATH            keep agents, conversations, inbox and sessions there, credentials too, for the next start:
                           a directory, or one file of JSON lines where its name ends in .jsonl
+  --agent NAME            which agent calls, as agents of the configuration names it (stdio)
+  --sender ID             on whose behalf, as users names it (stdio)
+  --channel NAME          from where, as approval.channel_rules names it (stdio)
   --host ADDRESS          serve, directory: where to listen (127.0.0.1)
   --port NUMBER           serve, directory, page: the port (4545, 4547, 4546; 0 for any that is free)
   --insecure              serve, directory: let others reach it without a token

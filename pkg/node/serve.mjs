@@ -13,12 +13,14 @@ const MAX_MESSAGE_BYTES = 256 << 20;
 /**
  * Serves MCP on stdin and stdout.
  *
- * @param {{ config?: string, trace?: string, state?: string }} files
+ * @param {{ config?: string, trace?: string, state?: string, agent?: string, sender?: string, channel?: string }} options
+ *   files, and who the caller is
  * @returns {Promise<number>} the exit code
  * @throws {import("./usage.mjs").UsageError | Error} the configuration is no good
  */
-export async function serve({ config, trace, state }) {
+export async function serve({ config, trace, state, ...caller }) {
   const configuration = readConfiguration(config, process.env);
+  if (Object.keys(caller).length > 0) configuration.caller = { ...configuration.caller, ...caller };
   const { driver, log, broken } = driven(configuration, { trace, state });
   const served = serveStdio(driver, {
     input: process.stdin,

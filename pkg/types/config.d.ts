@@ -75,12 +75,32 @@ export interface ConfigObject {
       readonly may_register?: boolean;
       /** whether it decides what waits for approval */
       readonly may_approve?: boolean;
+      /** which agent calls with it, as `agents` names it */
+      readonly agent?: string;
+      /** on whose behalf, as `users` names it */
+      readonly sender?: string;
+      /** from where, as `approval.channel_rules` names it */
+      readonly channel?: string;
     }[];
   };
   /** the gateway's own agent: with a section, even an empty one, it is served, and its inbox has tools */
   readonly a2a?: A2aSection;
   /** MCP servers behind the gateway, whose tools are offered as `mcp_{server}_{tool}` */
   readonly mcp_servers?: readonly McpServer[];
+  /** which calls to MCP servers wait for a person */
+  readonly approval?: ApprovalSection;
+  /** what single users may do; one who is not listed needs approval for everything */
+  readonly users?: readonly { readonly id: string; readonly tool_policy?: { readonly allow?: Globs; readonly deny?: Globs; readonly needs_approval?: Globs } }[];
+  /** which servers single agents may use, by their names; `default` holds for those without an entry */
+  readonly agents?: { readonly [name: string]: { readonly mcp_servers?: readonly string[]; readonly mcp_disabled?: boolean; readonly tags?: readonly string[] } };
+  /** rules of the taint scan that are muted for some tools */
+  readonly mcp_taint_policy?: readonly { readonly tool: string; readonly skip_rules?: readonly string[] }[];
+  /** sets of rules that do not block where a tool names them */
+  readonly taint_rules?: readonly { readonly name: string; readonly action?: "block" | "warn" | "log"; readonly rules?: readonly string[] }[];
+  /** what is done about results in which a rule fires, `off` by default */
+  readonly taint_policy?: { readonly results?: "off" | "warn" | "redact" };
+  /** who the callers are that the host opens connections for */
+  readonly caller?: { readonly agent?: string; readonly sender?: string; readonly channel?: string };
   /** whether the host keeps what it is told to save: set by hosts, not by users */
   readonly storage?: boolean;
   /** the bounds that differ from their defaults */
@@ -153,6 +173,36 @@ export interface McpServer {
   readonly headers?: readonly string[];
   /** the entry of the catalog it came from */
   readonly template_id?: string;
+  /** false looks at names of keys and at depth alone */
+  readonly taint_scanning?: boolean;
+  /** what is looked for in calls to single tools, by their own names; a place is a path such as `$.body` or `$.files[*].text` */
+  readonly taint_policy?: {
+    readonly tools?: {
+      readonly [tool: string]: {
+        readonly default?: "scan" | "skip";
+        readonly paths?: { readonly [path: string]: { readonly skip_rules?: readonly string[] } };
+        readonly rule_sets?: readonly string[];
+      };
+    };
+  };
+}
+
+/** Patterns for names of tools: `*` is any run of characters. */
+export type Globs = readonly string[];
+
+/** Which calls wait for a person, and for how long. */
+export interface ApprovalSection {
+  /** patterns, or all or none */
+  readonly require_approval?: Globs | boolean;
+  /** 10 to 300, 60 by default */
+  readonly timeout_secs?: Id;
+  /** what comes after that, `deny` by default */
+  readonly timeout_fallback?: "deny" | "skip" | "escalate" | { readonly escalate: { readonly extra_timeout_secs?: Id } };
+  readonly cache_approvals_per_session?: boolean;
+  readonly trusted_senders?: readonly string[];
+  /** whether the user of the asking client decides; by default not for clients over HTTP */
+  readonly elicitation?: boolean;
+  readonly channel_rules?: readonly { readonly channel: string; readonly allowed_tools?: Globs; readonly denied_tools?: Globs }[];
 }
 
 /** An agent that is connected without a call. */

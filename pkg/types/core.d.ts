@@ -51,6 +51,7 @@ export type Input =
   | { type: "unregister"; name: string }
   | { type: "found"; lookup: number; text: string }
   | { type: "lookup_failed"; lookup: number; bad_cursor?: boolean; detail?: string }
+  | { type: "decision"; approval: string; approved: boolean; reason?: string }
   | { type: "stop" }
   | { type: "tick" };
 

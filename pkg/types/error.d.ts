@@ -19,6 +19,7 @@ export type ToolErrorCode =
   | "task_not_cancelable"
   | "unsupported"
   | "blocked"
+  | "approval_denied"
   | "busy"
   | "internal";
 

@@ -53,6 +53,12 @@ export interface GatewayOptions {
    */
   readonly directory?: DirectoryStore;
   /**
+   * decides a call to an MCP server that waits for an approval (`approval` in the configuration). What it returns, or the
+   * promise that it gives, is the decision: `true`, `false`, or an object with a reason. `undefined` leaves it to others:
+   * the user of the client, or whoever may decide over HTTP. An error leaves it open too.
+   */
+  onApproval?(request: ApprovalRequest): PromiseLike<ApprovalDecision> | ApprovalDecision;
+  /**
    * takes the gateway's notices: structured events for logs and metrics, without secrets. An event named `host_error`
    * tells of a function of the embedder's that threw; without this listener it goes to the console.
    */
@@ -210,6 +216,15 @@ export class Gateway {
    * @throws a {@link GatewayError}: `config` names every fault of the configuration, `restore` what is wrong with the
    * snapshot, `misuse` what is wrong with the options or the host
    */
+  /**
+   * Looks for secrets and personal data in a text, or in every string, key and number of a JSON value, that is to leave by
+   * a way of the program's own.
+   *
+   * @param payload a text, or a JSON value
+   * @param sink where it is going, `mcp_tool_call` where absent
+   * @param skipRules rules that are muted, as `opaque_token` or `OpaqueToken`
+   */
+  static checkOutboundText(payload: unknown, sink?: OutboundSink, skipRules?: readonly string[]): Promise<OutboundFinding[]>;
   static open(options?: GatewayOptions): Promise<Gateway>;
 
   /** The tools, as MCP lists them: what a model is told about them. */
@@ -307,4 +322,49 @@ export class Gateway {
   /** Aborts every request, ends every connection and lets go of everything. Calls that run reject. Twice is fine. */
   dispose(): void;
   [Symbol.dispose](): void;
+}
+
+/** A call that waits for a person. It is made once, with the arguments that it was asked with, or not at all. */
+export interface ApprovalRequest {
+  id: string;
+  state: "pending";
+  /** the name that is offered, `mcp_{server}_{tool}` */
+  tool: string;
+  server: string;
+  /** the server's own name of the tool */
+  raw_tool: string;
+  agent?: string;
+  session: string;
+  sender?: string;
+  channel?: string;
+  risk: "low" | "high";
+  /** the call in words, without secrets */
+  summary: string;
+  arguments_digest: string;
+  requested_at: string;
+  expires_at: string;
+  escalations: number;
+}
+
+/** What is said to a call that waits. */
+export type ApprovalDecision = boolean | { approved: boolean; reason?: string } | undefined;
+
+/** Where a text is going: all rules but for messages to agents, which are held to those that look for secrets. */
+export type OutboundSink = "mcp_tool_call" | "agent_message" | "net_fetch";
+
+/** A rule of the taint scan that fired, and where: a path from `$`. What it fired on is never told. */
+export interface OutboundFinding {
+  path: string;
+  /** `depth` where a value is nested too deep to be looked at */
+  rule:
+    | "authorization_literal"
+    | "key_value_secret"
+    | "well_known_prefix"
+    | "opaque_token"
+    | "pii_email"
+    | "pii_phone"
+    | "pii_credit_card"
+    | "pii_ssn"
+    | "sensitive_key_name"
+    | "depth";
 }

@@ -1,8 +1,10 @@
 //! A call to a tool of an MCP server behind the gateway.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 
+use super::policy::{self, Admitted};
 use super::{Ended, Run, Work, fault};
 use crate::io::{Deadline, Level, Reason};
 use crate::json::{Json, Raw};
@@ -24,17 +26,23 @@ pub struct LinkedCall {
     until: Instant,
     /// the end, whatever the server tells of progress
     latest: Instant,
+    /// the approval that it used up
+    approval: Option<String>,
 }
 
 impl LinkedCall {
     /// Has the call made.
     ///
     /// # Errors
-    /// None yet: a server that cannot be called answers by a report.
+    /// The policy refuses it.
     pub fn start(run: &mut Run<'_>, tool: &Arc<LinkedTool>, arguments: Option<Raw<'_>>) -> Result<Started, ToolError> {
         let now = run.ground.now;
         // What the caller knows of other servers' and agents' credentials is not told to this one.
         let arguments = arguments.map(|raw| run.scope.secrets.redact_json(Json::from_raw(raw)));
+        let approval = match policy::admit(run, tool, arguments.as_ref())? {
+            Admitted::Yes(approval) => approval,
+            Admitted::Waits(work) => return Ok(Started::Running(work)),
+        };
         let order = CallOrder {
             call: run.caller.call,
             tool: tool.tool.clone(),
@@ -47,15 +55,21 @@ impl LinkedCall {
         run.ground.link_jobs.push_back(Job::Call { server: tool.server, order });
         let until = now.plus_ms(tool.timeout_ms);
         let latest = now.plus_ms(tool.timeout_ms.saturating_mul(MOST_TIMES));
-        let work = Self { tool: tool.clone(), until, latest };
+        let work = Self { tool: tool.clone(), until, latest, approval };
         Ok(Started::Running(alloc::boxed::Box::new(Work::Linked(work))))
     }
 
     /// Takes in what the link says.
     pub fn report(&mut self, run: &mut Run<'_>, report: CallReport) -> Option<Ended> {
         match report {
-            CallReport::Result(raw) => Some(relay::result(&self.tool.server_name, raw)),
-            CallReport::Refused(raw) => Some(Ok(relay::refusal(raw))),
+            CallReport::Result(raw) => {
+                let raw = self.returned(run, raw);
+                Some(relay::result(&self.tool.server_name, raw))
+            }
+            CallReport::Refused(raw) => {
+                let raw = self.returned(run, raw);
+                Some(Ok(relay::refusal(raw)))
+            }
             CallReport::Lost(error) => Some(Err(error)),
             CallReport::Log(params) => {
                 let level = params.members().and_then(|params| Level::named(&params.string("level")?));
@@ -75,6 +89,14 @@ impl LinkedCall {
                 None
             }
         }
+    }
+
+    /// Its server answered.
+    fn returned(&self, run: &mut Run<'_>, raw: Json) -> Json {
+        if let Some(id) = &self.approval {
+            policy::notice(run, "approval_returned", id);
+        }
+        policy::inbound(run, &self.tool, raw)
     }
 
     /// Its time may be up.

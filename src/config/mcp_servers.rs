@@ -5,11 +5,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Config, Table};
+use super::{Config, Table, policy};
 use crate::io::Headers;
 use crate::json::{self, Array, Json, Object, Raw};
 use crate::link::naming;
 use crate::list::gather_all;
+use crate::policy::settings::ServerTaint;
 use crate::redact::Secrets;
 use crate::text;
 use crate::tools::connect_agent::check_headers;
@@ -40,6 +41,8 @@ pub struct McpServer {
     pub env: Vec<String>,
     /// the entry of the catalog it came from
     pub template_id: Option<String>,
+    /// what is looked for in calls to it; `taint_scanning` and `taint_policy`
+    pub taint: ServerTaint,
 }
 
 /// How a server is reached.
@@ -122,7 +125,13 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     });
     table.optional("template_id", "a string", &mut template_id, json::string);
     let transport = table.table("transport");
+    let mut taint = ServerTaint::default();
+    table.boolean("taint_scanning", &mut taint.scanning);
+    let taint_policy = table.table("taint_policy");
     table.finish();
+    if let Some(raw) = taint_policy {
+        policy::read_server_taint(raw, &format!("{path}taint_policy."), &mut taint, faults);
+    }
     if name.is_empty() && !faults.iter().any(|fault| fault.contains(&format!("`{path}name`"))) {
         faults.push(format!("`{path}name` is missing"));
     }
@@ -140,7 +149,15 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     };
     faults.extend(stranger.map(|fault| format!("`{path}{fault}")));
     (faults.len() == before).then_some(())?;
-    Some(McpServer { name, transport: transport?, timeout_ms: timeout_secs.saturating_mul(1000), env, headers, template_id })
+    Some(McpServer {
+        name,
+        transport: transport?,
+        timeout_ms: timeout_secs.saturating_mul(1000),
+        env,
+        headers,
+        template_id,
+        taint,
+    })
 }
 
 fn read_transport(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Transport> {
@@ -221,6 +238,7 @@ pub(super) fn write(servers: &[McpServer]) -> Json {
         let headers = server.headers.iter().map(|(name, value)| format!("{name}: {value}"));
         entry.strings("headers", headers);
         entry.optional_string("template_id", server.template_id.as_deref());
+        policy::write_server_taint(&mut entry, &server.taint);
         list.nested(entry);
     }
     list.finish()

@@ -5,10 +5,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{CallerConfig, Config, Table};
+use super::{CallerConfig, Config, Table, Token};
 use crate::json::{self, Array, Json, Kind, Object, Raw};
 use crate::policy::glob::{self, Glob};
-use crate::policy::settings::{Agent, Approval, ChannelRule, Fallback, Mute, Results, RuleSet, Settings, User};
+use crate::policy::settings::{
+    Agent, Approval, ChannelRule, Fallback, Mute, Results, RuleSet, ServerTaint, Settings, ToolTaint, User,
+};
+use crate::policy::taint::{EXPECTED_PATH, PathPattern};
 use crate::policy::{Action, Rule, Rules};
 use crate::text;
 
@@ -184,6 +187,93 @@ fn read_agents(raw: Raw<'_>, policy: &mut Settings, faults: &mut Vec<String>) {
     }
 }
 
+/// What is looked for in calls to one server, by its tools' own names.
+pub(super) fn read_server_taint(raw: Raw<'_>, path: &str, taint: &mut ServerTaint, faults: &mut Vec<String>) {
+    let mut table = Table::new(raw, path.to_string(), faults);
+    let tools = table.table("tools");
+    table.finish();
+    let Some(raw) = tools else { return };
+    let Some(members) = json::members(raw) else {
+        faults.push(format!("`{path}tools` must be a table with a table for each tool"));
+        return;
+    };
+    for (name, raw) in members.iter() {
+        let path = format!("{path}tools.{name}.");
+        let mut tool = ToolTaint { tool: name.to_string(), scanning: true, paths: Vec::new(), rule_sets: Vec::new() };
+        let mut table = Table::new(raw, path.clone(), faults);
+        table.read("default", "scan or skip", &mut tool.scanning, |raw| match json::string(raw)?.as_str() {
+            "scan" => Some(true),
+            "skip" => Some(false),
+            _ => None,
+        });
+        table.strings("rule_sets", &mut tool.rule_sets);
+        let paths = table.table("paths").and_then(json::members).unwrap_or_default();
+        table.finish();
+        for (place, raw) in paths.iter() {
+            let mut table = Table::new(raw, format!("{path}paths.{place}."), faults);
+            let mut rules = Rules::NONE;
+            read_rules(&mut table, "skip_rules", &mut rules);
+            table.finish();
+            match PathPattern::read(place) {
+                Some(pattern) => tool.paths.push((pattern, rules)),
+                None => faults.push(format!("`{path}paths` has {}, which must be {EXPECTED_PATH}", Json::string(place).as_str())),
+            }
+        }
+        taint.tools.push(tool);
+    }
+}
+
+/// Writes what is looked for in calls to one server, where it is not as by default.
+pub(super) fn write_server_taint(out: &mut Object, taint: &ServerTaint) {
+    if !taint.scanning {
+        out.boolean("taint_scanning", false);
+    }
+    if taint.tools.is_empty() {
+        return;
+    }
+    let (mut section, mut tools) = (Object::new(), Object::new());
+    for tool in &taint.tools {
+        let (mut entry, mut paths) = (Object::new(), Object::new());
+        for (pattern, rules) in &tool.paths {
+            let mut place = Object::new();
+            write_rules(&mut place, "skip_rules", *rules);
+            paths.nested(pattern.as_str(), place);
+        }
+        entry.string("default", if tool.scanning { "scan" } else { "skip" }).nested("paths", paths);
+        entry.strings("rule_sets", &tool.rule_sets);
+        tools.nested(&tool.tool, entry);
+    }
+    section.nested("tools", tools);
+    out.nested("taint_policy", section);
+}
+
+/// A set that a tool names and nobody defined is a fault.
+pub(super) fn check_rule_sets(config: &Config, faults: &mut Vec<String>) {
+    for server in &config.mcp_servers {
+        for name in server.taint.tools.iter().flat_map(|tool| &tool.rule_sets) {
+            if !config.policy.rule_sets.iter().any(|set| set.name == *name) {
+                faults.push(format!(
+                    "`mcp_servers` entry {} names the rule set {name}, which `taint_rules` does not have",
+                    server.name
+                ));
+            }
+        }
+    }
+}
+
+/// Over HTTP a caller is known by the principal alone, so that all tokens of one say the same.
+pub(super) fn check_callers(config: &Config, faults: &mut Vec<String>) {
+    for (index, token) in config.server.tokens.iter().enumerate() {
+        let differs = |other: &Token| other.principal == token.principal && other.caller != token.caller;
+        if config.server.tokens.iter().take(index).any(differs) {
+            faults.push(format!(
+                "`auth.tokens[{index}]` has another agent, sender or channel than an earlier token of {}",
+                token.principal
+            ));
+        }
+    }
+}
+
 /// Reads who a caller is out of a table that holds more than that.
 pub(super) fn read_caller(table: &mut Table<'_, '_>, caller: &mut CallerConfig) {
     let text = |raw| json::string(raw).filter(|text| !text.trim().is_empty());
@@ -340,7 +430,8 @@ mod tests {
         let told = faults(
             r#"{"aproval":{},"approval":{"require_aproval":[],"require_approval":["a b","ok","?"],"timeout_secs":5,
             "timeout_fallback":"never","channel_rules":[{"denied_tools":"x"}]},"users":[{"tool_policy":[]}],"agents":{"x":{"mcp_server":[]}},
-            "mcp_taint_policy":[{"skip_rules":["Nope","opaque_tokn"]}],"taint_rules":{},"taint_policy":{"results":"all"}}"#,
+            "mcp_taint_policy":[{"skip_rules":["Nope","opaque_tokn"]}],"taint_rules":{},"taint_policy":{"results":"all"},"auth":{"tokens":[{"token":"12345678","principal":"a"},
+            {"token":"12345679","principal":"a","agent":"cron"}]}}"#,
         );
         for words in [
             "`aproval` is not a known key: did you mean `approval`?",
@@ -359,6 +450,7 @@ mod tests {
             "not \"opaque_tokn\": opaque_token",
             "`taint_rules` must be a list of tables",
             "`taint_policy.results` must be off, warn or redact",
+            "`auth.tokens[1]` has another agent, sender or channel",
         ] {
             assert!(told.iter().any(|fault| fault.contains(words)), "{words}: {told:#?}");
         }

@@ -64,6 +64,11 @@ impl Gateway {
 
     /// A peer answered a request of the gateway's.
     pub(super) fn response(&mut self, peer: PeerId, id: Option<&Id>, outcome: Outcome<'_>) {
+        if let Some((call, question)) = id.and_then(asking::read_id)
+            && self.approval_answered(peer, call, question, &outcome)
+        {
+            return;
+        }
         let limit = self.ground.config.limits.message_bytes;
         let Some((call, question, asking)) = id.and_then(|id| self.asked(peer, id)) else {
             return self.noise(peer, "a response to no request");

@@ -205,7 +205,7 @@ impl Gateway {
             Asker::Call(call) => self.work(call, |work, _| match work {
                 Work::Directory(asking) => asking.found(lookup, found),
                 Work::Connect(_) | Work::Card(_) | Work::Send(_) | Work::Task(_) | Work::Broadcast(_) => None,
-                Work::Ping(_) | Work::Push(_) | Work::Asking(_) | Work::Linked(_) => None,
+                Work::Ping(_) | Work::Push(_) | Work::Asking(_) | Work::Linked(_) | Work::Approving(_) => None,
             }),
         }
         Ok(())

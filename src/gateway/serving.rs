@@ -83,7 +83,10 @@ impl Gateway {
             ("/mcp", _) => Err(not_allowed("GET, POST, DELETE", "this method is not served here")),
             ("/healthz", _) => Err(not_allowed("GET, HEAD", "this method is not served here")),
             _ if self.is_directory(path) => self.directory_request(request, (method, path, query), headers),
-            _ => self.agent_request(request, (method, path, query), headers),
+            _ => match self.approvals_request(request, (method, path, query), &headers) {
+                Some(answered) => answered,
+                None => self.agent_request(request, (method, path, query), headers),
+            },
         }
     }
 
@@ -109,7 +112,7 @@ impl Gateway {
         let bytes = self.ground.config.limits.request_bytes;
         match to {
             Endpoint::Mcp | Endpoint::Rpc(_) | Endpoint::Rest(_) => bytes,
-            Endpoint::Plain(_) => bytes.min(plain::BODY_BYTES),
+            Endpoint::Plain(_) | Endpoint::Decision(_) => bytes.min(plain::BODY_BYTES),
             Endpoint::Card(_) => self.ground.config.limits.card_bytes,
         }
     }
@@ -191,6 +194,7 @@ impl Gateway {
             Some((_, bytes, Endpoint::Card(name))) => self.put_card(request, &name, bytes),
             Some((headers, bytes, Endpoint::Rest(place))) => self.agent_place(request, &headers, *place, bytes),
             Some((headers, bytes, Endpoint::Plain(place))) => self.plain_place(request, &headers, *place, &bytes),
+            Some((_, bytes, Endpoint::Decision(decision))) => self.decision_posted(request, *decision, &bytes),
             None => {}
         }
     }
@@ -249,7 +253,7 @@ pub(super) const fn too_large(to: &Endpoint) -> Refusal {
         413,
         match to {
             Endpoint::Mcp | Endpoint::Rpc(_) | Endpoint::Rest(_) => "the body is larger than request_bytes allows",
-            Endpoint::Plain(_) => "the body is larger than 1 MiB, or than request_bytes allows",
+            Endpoint::Plain(_) | Endpoint::Decision(_) => "the body is larger than 1 MiB, or than request_bytes allows",
             Endpoint::Card(_) => "the card is larger than card_bytes allows",
         },
     )

@@ -98,6 +98,15 @@ pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> 
     })
 }
 
+/// Whether a request may decide calls of others that wait for a person; without tokens, whoever is on this machine.
+#[must_use]
+pub fn may_decide(server: &Server, headers: &Headers) -> bool {
+    if server.tokens.is_empty() {
+        return server.loopback;
+    }
+    known(server, shown(headers)).is_some_and(|token| token.may_approve)
+}
+
 /// Whether a principal decides what waits for approval; without tokens, whoever is on this machine.
 #[must_use]
 pub fn may_approve(server: &Server, principal: &str) -> bool {
@@ -159,7 +168,6 @@ fn is_loopback(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Token;
     use alloc::vec;
 
     fn headers(list: &[(&str, &str)]) -> Headers {

@@ -68,6 +68,11 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
             bad_cursor: reader.members.get("bad_cursor").and_then(json::boolean).unwrap_or_default(),
             detail: reader.members.string("detail").unwrap_or_default(),
         }),
+        "decision" => Input::Decision {
+            approval: reader.text("approval"),
+            approved: reader.found(reader.members.get("approved").and_then(json::boolean), Misuse::Unreadable("approved")),
+            reason: reader.members.string("reason"),
+        },
         "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
@@ -193,6 +198,8 @@ mod tests {
             Input::Directory(DirectoryInput::Unregister { name: "a".into() }),
             Input::Directory(DirectoryInput::Found { lookup: LookupId(6), text: "[]".into() }),
             Input::Directory(DirectoryInput::Failed { lookup: LookupId(6), bad_cursor: true, detail: "no".into() }),
+            Input::Decision { approval: "a".into(), approved: true, reason: Some("fine".into()) },
+            Input::Decision { approval: "a".into(), approved: false, reason: None },
             Input::Stop,
             Input::Tick,
         ];

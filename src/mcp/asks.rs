@@ -11,7 +11,6 @@ use alloc::vec::Vec;
 
 use super::era::RpcError;
 use super::outcome::{Code, ToolError};
-use super::subject::ASKS;
 use crate::json::{self, Json, Kind, Members, Object};
 use crate::jsonrpc::INVALID_PARAMS;
 
@@ -78,9 +77,6 @@ impl Capabilities {
     pub fn read(declared: &Members<'_>) -> Self {
         let is_declared = |ask: Ask| declared.get(ask.capability()).and_then(json::members).map(|members| (ask, members));
         let mut capabilities = Self::none();
-        if !ASKS {
-            return capabilities;
-        }
         for (ask, members) in Ask::ROWS.iter().filter_map(|(ask, ..)| is_declared(*ask)) {
             // Without a mode it means forms, as it did before there were any others.
             let for_links_alone = ask == Ask::Elicitation && members.has("url") && !members.has("form");
@@ -110,7 +106,7 @@ impl Capabilities {
     /// As it is read; nothing where nothing was declared.
     #[must_use]
     pub fn to_json(self) -> Option<Json> {
-        let declared = Ask::ROWS.iter().map(|(ask, ..)| *ask).filter(|ask| ASKS && self.has(*ask));
+        let declared = Ask::ROWS.iter().map(|(ask, ..)| *ask).filter(|ask| self.has(*ask));
         let declared = named(declared);
         (!declared.is_empty()).then(|| declared.finish())
     }

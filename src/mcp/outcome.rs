@@ -42,6 +42,8 @@ pub enum Code {
     Unsupported,
     /// refused before any request was made
     Blocked,
+    /// a person said no, or nobody said anything in time
+    ApprovalDenied,
     /// a limit on numbers was reached
     Busy,
     /// a fault of this gateway
@@ -70,6 +72,7 @@ impl Code {
             Self::TaskNotCancelable => "task_not_cancelable",
             Self::Unsupported => "unsupported",
             Self::Blocked => "blocked",
+            Self::ApprovalDenied => "approval_denied",
             Self::Busy => "busy",
             Self::Internal => "internal",
         }

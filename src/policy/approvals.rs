@@ -10,6 +10,7 @@ use super::evaluation::Risk;
 use super::settings::{Approval, Fallback};
 use crate::ids::Random;
 use crate::json::{Array, Json, Object};
+use crate::snapshot::Record;
 use crate::table::Table;
 use crate::time::WallTime;
 
@@ -141,6 +142,51 @@ impl Request {
         out.string("risk", it.risk.name()).string("arguments_digest", &it.digest);
         out.string("requested_at", &self.requested_at.to_rfc3339()).string("expires_at", &self.expires_at.to_rfc3339());
         out.integer("escalations", self.escalations);
+    }
+}
+
+impl Request {
+    /// As it stands in a snapshot, while it waits.
+    #[must_use]
+    pub fn record(&self) -> Object {
+        let mut out = Object::new();
+        let it = &self.proposal;
+        for (name, text) in TEXTS.iter().zip(it.texts()) {
+            out.string(name, text);
+        }
+        out.string("id", &self.id).optional_string("agent", it.agent.as_deref());
+        out.optional_string("sender", it.sender.as_deref()).optional_string("channel", it.channel.as_deref());
+        out.integer("requested_at", self.requested_at.0).integer("expires_at", self.expires_at.0);
+        out.integer("escalations", self.escalations);
+        out
+    }
+
+    /// Reads what [`record`](Self::record) wrote: it waits again.
+    #[must_use]
+    pub fn read(record: &Record<'_, '_>) -> Self {
+        let [tool, server, raw_tool, session, asker, summary, digest, policy] = TEXTS.map(|name| record.text(name));
+        let (agent, sender, channel) = (record.optional("agent"), record.optional("sender"), record.optional("channel"));
+        let risk = Risk::of(&tool);
+        let proposal = Proposal { tool, server, raw_tool, agent, session, sender, channel, asker, risk, summary, digest, policy };
+        Self {
+            id: record.text("id"),
+            proposal,
+            requested_at: WallTime(record.integer("requested_at")),
+            expires_at: WallTime(record.integer("expires_at")),
+            escalations: record.number("escalations"),
+            state: State::Pending,
+            decided_by: None,
+            reason: None,
+        }
+    }
+}
+
+/// What a proposal says in texts that are always there.
+const TEXTS: [&str; 8] = ["tool", "server", "raw_tool", "session", "asker", "summary", "digest", "policy"];
+
+impl Proposal {
+    fn texts(&self) -> [&str; 8] {
+        [&self.tool, &self.server, &self.raw_tool, &self.session, &self.asker, &self.summary, &self.digest, &self.policy]
     }
 }
 

@@ -271,6 +271,16 @@ pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Js
     if let Sink::Inbox(ticket) = &call.sink {
         record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
     }
+    if let Work::Approving(approving) = call.work.as_ref()
+        && form.keeps_secrets()
+        && let Some(request) = ground.approvals.get(approving.id())
+    {
+        record.json("approving", &approving.record(request)).integer("asked", call.caller.asked);
+        record.optional_json("progress_token", call.caller.progress_token.as_ref());
+        if let Some(progress) = call.caller.progress {
+            record.integer("progress", progress);
+        }
+    }
     // What it was called with may hold credentials, without which it cannot go on.
     if let Work::Asking(asking) = call.work.as_ref()
         && ASKS

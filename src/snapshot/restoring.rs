@@ -9,6 +9,7 @@ use core::cell::Cell;
 use super::pieces;
 use super::{DEPTH, Record, RestoreError, agent};
 use crate::base64;
+use crate::call::approving::Approving;
 use crate::call::asking::Asking;
 use crate::call::dispatch::{self, Ticket};
 use crate::call::{CallId, Caller};
@@ -29,6 +30,7 @@ use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
 use crate::mcp::subject::{ASKS, Subject};
 use crate::plain::KnownAgent;
+use crate::policy::approvals::Request;
 use crate::scope::Scope;
 use crate::time::WallTime;
 
@@ -106,7 +108,7 @@ impl Gateway {
                 self.scope_of(record).inbox.restore(number, entry);
             }
             "call" => {
-                if let Some(call) = read_call(record, &self.ground) {
+                if let Some(call) = read_call(record, &mut self.ground) {
                     self.restore_call(call);
                 }
             }
@@ -175,6 +177,9 @@ impl Gateway {
         if let Some(asking) = lost.asking.filter(|_| ASKS) {
             return self.restore_asking(lost.caller, lost.scope, lost.subject, asking);
         }
+        if let Some(approving) = lost.approving {
+            return self.restore_approving(lost.caller, lost.scope, lost.subject, approving);
+        }
         let what = match &lost.task_id {
             Some(task_id) => format!("task {task_id} may go on at the agent: read it with get_task"),
             None => "whether the agent got the message is unknown".to_string(),
@@ -202,9 +207,10 @@ struct LostCall {
     task_id: Option<String>,
     ticket: Option<Ticket>,
     asking: Option<Asking>,
+    approving: Option<Approving>,
 }
 
-fn read_call(record: &Record<'_, '_>, ground: &Ground) -> Option<LostCall> {
+fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
     let era = if record.boolean("modern") { Era::Modern } else { Era::Legacy };
     let (call, peer) = (CallId(record.place("number")), PeerId(record.number("peer")));
     let mut caller = Caller::new(call, peer, read_id(record, record.value("request")), era);
@@ -215,10 +221,28 @@ fn read_call(record: &Record<'_, '_>, ground: &Ground) -> Option<LostCall> {
         let asking = record.of(Some(raw));
         Asking::read(&asking, ground.instant_of(WallTime(asking.integer("until"))))
     });
+    let approving = record.value("approving").map(|raw| {
+        caller.asked = record.number("asked");
+        caller.progress_token = record.value("progress_token").map(Json::from_raw);
+        caller.progress = record.value("progress").map(|_| record.number("progress"));
+        let approving = record.of(Some(raw));
+        let request = Request::read(&approving.inner("request"));
+        let read = Approving::read(&approving, &request, ground.instant_of(request.expires_at), ground.now);
+        ground.approvals.restore(request);
+        read
+    });
     let ticket = record.optional("call_id").zip(record.optional("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
     let kind = if record.value("tool").is_some() { "tool" } else { "prompt" };
     let subject = Subject::named(kind, &record.text(kind))?;
-    Some(LostCall { caller, scope: record.text("scope"), subject, task_id: record.optional("task_id"), ticket, asking })
+    Some(LostCall {
+        caller,
+        scope: record.text("scope"),
+        subject,
+        task_id: record.optional("task_id"),
+        ticket,
+        asking,
+        approving,
+    })
 }
 
 fn read_id(record: &Record<'_, '_>, raw: Option<Raw<'_>>) -> Id {

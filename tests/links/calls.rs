@@ -198,7 +198,10 @@ fn as_many_calls_run_as_the_limit_allows() {
 
 #[test]
 fn header_fields_among_the_arguments_are_for_that_server() {
-    let mut world = ready();
+    let mute = r#"{"mcp_taint_policy":[{"tool":"mcp_a_x","skip_rules":["SensitiveKeyName"]}],"#;
+    let mut world = World::shaken(&servers(&["a"]).replacen('{', mute, 1));
+    world.legacy("a", &["x"]);
+    world.said.clear();
     world.call(1, "mcp_a_x", r#","arguments":{"headers":{"Authorization":"Bearer hunter2hunter2"}}"#);
     assert!(world.read("a").contains("hunter2hunter2"));
     // What an agent was given is not.

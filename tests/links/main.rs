@@ -11,10 +11,12 @@
     unreachable_pub
 )]
 
+mod approvals;
 mod calls;
 mod cases;
 mod eras;
 mod lists;
 mod loss;
 mod remote;
+mod taint;
 mod world;

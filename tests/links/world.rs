@@ -54,6 +54,8 @@ pub struct World {
     /// requests that were not answered yet
     pub fetches: VecDeque<(ExchangeId, Request)>,
     pub aborted: Vec<ExchangeId>,
+    /// statuses and bodies of the responses to incoming requests
+    pub responses: Vec<(u16, String)>,
 }
 
 impl World {
@@ -64,8 +66,8 @@ impl World {
     pub fn with(gateway: Gateway) -> Self {
         let (running, started, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (written, said, notices) = (VecDeque::new(), VecDeque::new(), Vec::new());
-        let (fetches, aborted) = (VecDeque::new(), Vec::new());
-        let mut world = Self { gateway, now: 0, running, started, closed, written, said, notices, fetches, aborted };
+        let (fetches, aborted, responses) = (VecDeque::new(), Vec::new(), Vec::new());
+        let mut world = Self { gateway, now: 0, running, started, closed, written, said, notices, fetches, aborted, responses };
         world.drain();
         world
     }
@@ -118,7 +120,9 @@ impl World {
                     self.aborted.push(exchange);
                 }
                 Output::Save(_) => {}
-                Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
+                Output::ResponseHead { status, .. } => self.responses.push((status, String::new())),
+                Output::ResponseBody { text, .. } => self.responses.last_mut().unwrap().1.push_str(&text),
+                Output::ResponseEnd { .. } => {}
                 Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) => {}
             }
         }

@@ -215,7 +215,8 @@ impl Watch {
             | Input::WorkEnd { .. }
             | Input::WorkFailed { .. }
             | Input::Link { .. }
-            | Input::Directory(_) => {}
+            | Input::Directory(_)
+            | Input::Decision { .. } => {}
         }
     }
 

@@ -178,6 +178,7 @@ impl Watch {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Decision { .. }
             | Input::Stop => Ok(()),
         }
     }
@@ -270,6 +271,7 @@ impl Watch {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Decision { .. }
             | Input::Stop => {}
             Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
                 self.report(*exchange, Phase::Begun, &mut cause);

@@ -1,0 +1,183 @@
+//! Decisions about calls that wait: of the host, of the asking client, and over HTTP.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+use super::Gateway;
+use super::serving::not_allowed;
+use crate::call::approving::{Approving, denied};
+use crate::call::dispatch::Sink;
+use crate::call::{Call, CallId, Caller, Work};
+use crate::incoming::Endpoint;
+use crate::incoming::access::{self, Refusal};
+use crate::io::{Headers, Level, PeerId, RequestId};
+use crate::json::{self, Json, Object};
+use crate::jsonrpc::Outcome;
+use crate::mcp::asks::Answers;
+use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::subject::Subject;
+use crate::policy::approvals::{self, Decision, Request, State};
+
+/// Where approvals are told and decided.
+const PATH: &str = "/api/approvals";
+/// Nesting of a decision.
+const DEPTH: u32 = 8;
+
+impl Gateway {
+    /// Takes a decision, and lets the call go on or ends it.
+    ///
+    /// # Errors
+    /// As [`Approvals::decide`](crate::policy::Approvals::decide).
+    pub(super) fn decide(&mut self, id: &str, decision: Decision) -> Result<Json, approvals::Refusal> {
+        let now = self.ground.wall();
+        let approved = decision.approved;
+        let request = self.ground.approvals.decide(id, decision, now)?;
+        let told = request.to_json();
+        let mut fields = Object::new();
+        request.write(&mut fields);
+        fields.optional_string("decided_by", request.decided_by.as_deref());
+        let reason = request.reason.clone();
+        self.ground.notice(Level::Notice, "approval_decided", fields);
+        let waits = |work: &Work| if let Work::Approving(work) = work { work.id() == id } else { false };
+        let waiting = self.calls.iter().find(|(_, call)| waits(&call.work));
+        let Some((call, _)) = waiting else { return Ok(told) };
+        let call = *call;
+        if approved {
+            self.run_approved(call, id);
+        } else {
+            let why = reason.unwrap_or_else(|| "the call was rejected".to_string());
+            self.work(call, |work, run| {
+                if let Work::Approving(work) = work {
+                    work.withdraw_question(run);
+                }
+                Some(Err(denied(&why, "rejected", id)))
+            });
+        }
+        Ok(told)
+    }
+
+    /// A call was approved: it is started again, and held against the policy once more.
+    fn run_approved(&mut self, call: CallId, id: &str) {
+        self.work(call, |work, run| {
+            if let Work::Approving(work) = work {
+                work.withdraw_question(run);
+            }
+            None
+        });
+        let Some(call) = self.remove(call) else { return };
+        self.forget(&call, &[]);
+        let Call { mut caller, subject, work, started, .. } = *call;
+        let Work::Approving(approving) = *work else { return };
+        let Some(tool) = self.ground.catalog.find(subject.name()).cloned() else {
+            self.ground.approvals.withdraw(id);
+            let error = ToolError::new(Code::Unreachable, "the call was approved, but its server is not connected");
+            return self.answer(&caller, &subject, Err(error), started);
+        };
+        caller.approval = Some(id.to_string());
+        let arguments = approving.into_arguments();
+        self.begin(caller, Subject::Linked(tool), arguments.as_ref().map(Json::raw), Answers::none(), started);
+    }
+
+    /// The answer of a client that was asked whether a call may be made; whether there was such a question.
+    pub(super) fn approval_answered(&mut self, peer: PeerId, call: CallId, question: u64, outcome: &Outcome<'_>) -> bool {
+        let found = self.calls.get_mut(&call).filter(|call| call.caller.peer == peer);
+        let Some(Work::Approving(work)) = found.map(|call| call.work.as_mut()) else { return false };
+        let result = match outcome {
+            Outcome::Result(result) => Some(Json::from_raw(*result)),
+            Outcome::Error(_) => None,
+        };
+        let id = work.id().to_string();
+        if let Some(approved) = work.answered(question, result.as_ref()) {
+            let reason = (!approved).then(|| "the user of the client said no".to_string());
+            // One that came too late finds its request decided.
+            let _late = self.decide(&id, Decision { approved, by: "client".into(), reason });
+        }
+        true
+    }
+
+    /// The host's person decided.
+    pub(super) fn host_decides(&mut self, id: &str, approved: bool, reason: Option<String>) {
+        if let Err(refusal) = self.decide(id, Decision { approved, by: "host".into(), reason }) {
+            let mut fields = Object::new();
+            fields.string("approval", id).string("refused", words(refusal).1);
+            self.ground.notice(Level::Warning, "approval_not_decided", fields);
+        }
+    }
+
+    /// A request about approvals; `None` where it is about something else.
+    pub(super) fn approvals_request(
+        &mut self,
+        request: RequestId,
+        (method, path, query): (&str, &str, &str),
+        headers: &Headers,
+    ) -> Option<Result<(), Refusal>> {
+        let below = path.strip_prefix(PATH).filter(|below| below.is_empty() || below.starts_with('/'))?;
+        if !access::may_decide(&self.ground.config.server, headers) {
+            return Some(Err(Refusal::new(403, "this token does not decide: it needs `may_approve`")));
+        }
+        let mut parts = below.split('/').skip(1);
+        let (id, verb, more) = (parts.next(), parts.next(), parts.next());
+        Some(match (method, id, verb, more) {
+            ("GET" | "HEAD", None, None, None) => {
+                let state = query.split('&').find_map(|pair| pair.strip_prefix("state="));
+                match state.filter(|state| !state.is_empty()).map(State::named) {
+                    Some(None) => Err(Refusal::new(400, "`state` is no state of an approval")),
+                    state => {
+                        let list = self.ground.approvals.to_json(state.flatten());
+                        self.respond_json(request, 200, list);
+                        Ok(())
+                    }
+                }
+            }
+            ("GET" | "HEAD", Some(id), None, None) => match self.ground.approvals.get(id).map(Request::to_json) {
+                Some(told) => {
+                    self.respond_json(request, 200, told);
+                    Ok(())
+                }
+                None => Err(Refusal::new(404, "there is no such approval")),
+            },
+            ("POST", Some(id), Some(verb @ ("approve" | "reject")), None) => {
+                let to = Endpoint::Decision(Box::new((id.to_string(), verb == "approve")));
+                self.take_in(request, headers.clone(), to)
+            }
+            (_, Some(_), Some("approve" | "reject"), None) => Err(not_allowed("POST", "a decision is posted")),
+            (_, None | Some(_), None, None) => Err(not_allowed("GET, HEAD", "this method is not served here")),
+            _ => Err(Refusal::new(404, "there is nothing at this path")),
+        })
+    }
+
+    /// A decision came over HTTP.
+    pub(super) fn decision_posted(&mut self, request: RequestId, (id, approved): (String, bool), bytes: &[u8]) {
+        let text = core::str::from_utf8(bytes).unwrap_or("-");
+        let text = if text.trim().is_empty() { "{}" } else { text };
+        let Some(members) = json::parse(text, DEPTH).ok().and_then(json::members) else {
+            return self.refuse(request, Refusal::new(400, "the body is no JSON object"));
+        };
+        let principal = self.incoming.requests.get(&request).map(|served| served.principal.clone()).unwrap_or_default();
+        let by = if self.ground.config.server.tokens.is_empty() { "api".to_string() } else { principal };
+        match self.decide(&id, Decision { approved, by, reason: members.string("reason") }) {
+            Ok(told) => self.respond_json(request, 200, told),
+            Err(refusal) => {
+                let (status, message) = words(refusal);
+                self.refuse(request, Refusal::new(status, message));
+            }
+        }
+    }
+
+    /// A call of a snapshot that waits for a person.
+    pub(crate) fn restore_approving(&mut self, caller: Caller, scope: String, subject: Subject, approving: Approving) {
+        let Some(session) = self.peers.get_mut(&caller.peer) else { return };
+        session.begin(&caller.request, caller.call);
+        let (started, work) = (self.ground.now, Box::new(Work::Approving(approving)));
+        self.enter(Box::new(Call { caller, sink: Sink::Peer, scope, subject, work, started, timer: None }));
+    }
+}
+
+/// The status of a decision that was not taken, and why.
+const fn words(refusal: approvals::Refusal) -> (u16, &'static str) {
+    match refusal {
+        approvals::Refusal::NotFound => (404, "there is no such approval"),
+        approvals::Refusal::Conflict => (409, "it was decided already, or its time is up"),
+        approvals::Refusal::Asker => (403, "whoever asks does not decide"),
+    }
+}

@@ -1,0 +1,119 @@
+//! What may not leave for a server, what comes back, and what is sent to agents.
+
+use narrows::io::Output;
+
+use crate::world::{World, at, string_at};
+
+/// Put together here, so that no token stands in this file in one piece.
+fn token() -> String {
+    ["gh", "p_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].concat()
+}
+
+fn ready(server: &str, more: &str) -> World {
+    let mut world = World::shaken(&format!(
+        r#"{{"mcp_servers":[{{"name":"a","transport":{{"type":"stdio","command":"a"}}{server}}}]{more}}}"#
+    ));
+    world.legacy("a", &["x", "y"]);
+    world.said.clear();
+    world.notices.clear();
+    world
+}
+
+#[test]
+fn a_secret_does_not_leave_and_is_not_repeated() {
+    let mut world = ready("", "");
+    world.call(1, "mcp_a_x", &format!(r#","arguments":{{"a":["{}"],"password":"x"}}"#, token()));
+    let text = world.answered(1);
+    let finding =
+        |number: &str, name: &str| string_at(&text, &["result", "structuredContent", "error", "findings", number, name]);
+    assert_eq!(finding("0", "path").as_deref(), Some("$.a[0]"));
+    assert_eq!(finding("1", "rule").as_deref(), Some("sensitive_key_name"));
+    assert!(text.contains(r#""code":"blocked""#) && !text.contains("A1b2C3"), "{text}");
+    assert!(world.is_quiet("a"));
+    world.call(2, "mcp_a_x", r#","arguments":{"a":"550e8400-e29b-41d4-a716-446655440000"}"#);
+    world.read("a");
+}
+
+#[test]
+fn rules_are_muted_by_tool_by_place_and_by_server() {
+    let secret = format!(r#","arguments":{{"a":"{}"}}"#, token());
+    for (server, more, leaves) in [
+        ("", r#","mcp_taint_policy":[{"tool":"mcp__a__x","skip_rules":["WellKnownPrefix"]}]"#, true),
+        ("", r#","mcp_taint_policy":[{"tool":"mcp_a_y","skip_rules":["WellKnownPrefix"]}]"#, false),
+        (r#","taint_scanning":false"#, "", true),
+        (r#","taint_policy":{"tools":{"x":{"default":"skip"}}}"#, "", true),
+        (r#","taint_policy":{"tools":{"x":{"paths":{"$.*":{"skip_rules":["well_known_prefix"]}}}}}"#, "", true),
+        (r#","taint_policy":{"tools":{"x":{"paths":{"$.b":{"skip_rules":["well_known_prefix"]}}}}}"#, "", false),
+        (
+            r#","taint_policy":{"tools":{"x":{"rule_sets":["soft"]}}}"#,
+            r#","taint_rules":[{"name":"soft","action":"warn","rules":["WellKnownPrefix"]}]"#,
+            true,
+        ),
+    ] {
+        let mut world = ready(server, more);
+        world.call(1, "mcp_a_x", &secret);
+        assert_eq!(!world.is_quiet("a"), leaves, "{server}{more}");
+        let warned = world.notices.iter().any(|(event, fields)| event == "taint" && fields.contains("$.a"));
+        assert_eq!(warned, more.contains("soft"));
+    }
+    let mut world = ready(r#","taint_scanning":false"#, "");
+    world.call(1, "mcp_a_x", r#","arguments":{"headers":{"Authorization":"anything"}}"#);
+    assert_eq!(world.error(1).0, "blocked");
+}
+
+#[test]
+fn arguments_have_what_the_tool_requires() {
+    let mut world = World::shaken(r#"{"mcp_servers":[{"name":"a","transport":{"type":"stdio","command":"a"}}]}"#);
+    world.event("a", narrows::io::LinkEvent::Opened);
+    world.answer("a", "server/discover", r#""error":{"code":-32601,"message":"no"}"#);
+    world.answer(
+        "a",
+        "initialize",
+        r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}"#,
+    );
+    world.asked("a", "notifications/initialized");
+    let tools = r#""result":{"tools":[{"name":"x","inputSchema":{"type":"object","required":["path"]}}]}"#;
+    world.answer("a", "tools/list", tools);
+    world.said.clear();
+    world.call(1, "mcp_a_x", r#","arguments":{"other":1}"#);
+    assert_eq!(world.error(1).0, "invalid_argument");
+    world.call(2, "mcp_a_x", r#","arguments":{"path":null}"#);
+    world.read("a");
+}
+
+#[test]
+fn results_are_looked_at_where_it_is_configured() {
+    let result = r#""result":{"content":[{"type":"text","text":"mail ada@example.org"}],"structuredContent":{"n":9007199254740993,"to":"ada@example.org"}}"#;
+    for (mode, redacted, told) in [("off", false, false), ("warn", false, true), ("redact", true, true)] {
+        let mut world = ready("", &format!(r#","taint_policy":{{"results":"{mode}"}}"#));
+        world.call(1, "mcp_a_x", "");
+        world.answer("a", "tools/call", result);
+        let text = world.answered(1);
+        assert_eq!(!text.contains("ada@example.org"), redacted, "{text}");
+        assert_eq!(at(&text, &["result", "structuredContent", "n"]).as_deref(), Some("9007199254740993"));
+        assert_eq!(world.notices.iter().any(|(event, _)| event == "taint_result"), told, "{mode}");
+    }
+}
+
+#[test]
+fn messages_to_agents_hold_no_secrets() {
+    let mut world = ready("", "");
+    let send = |world: &mut World, id, arguments: &str| {
+        world.call(id, "send_message", &format!(r#","arguments":{{"agent":"https://agent.test",{arguments}}}"#));
+    };
+    for (id, arguments) in [
+        (1, format!(r#""message":"use {}""#, token())),
+        (2, format!(r#""parts":[{{"text":"hi"}},{{"data":{{"k":"{}"}}}}]"#, token())),
+        (3, r#""parts":[{"url":"https://u:hunter2xyz@files.test/x"}]"#.to_owned()),
+        (4, format!(r#""message":"hi","metadata":{{"k":"{}"}}"#, token())),
+    ] {
+        send(&mut world, id, &arguments);
+        assert_eq!(world.error(id).0, "blocked", "{arguments}");
+    }
+    send(&mut world, 5, r#""message":"mail ada@example.org""#);
+    assert!(world.said.is_empty());
+    let mute = r#","mcp_taint_policy":[{"tool":"send_message","skip_rules":["WellKnownPrefix"]}]"#;
+    let mut world = ready("", mute);
+    send(&mut world, 1, &format!(r#""message":"use {}""#, token()));
+    assert!(world.said.is_empty() && !matches!(world.gateway.poll_output(), Some(Output::Message { .. })));
+}
