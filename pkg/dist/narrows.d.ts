@@ -118,8 +118,8 @@ export class Fetch {
      */
     abort(): void;
     /**
-     * Starts a request `{method, url, headers, body?}`, with the global fetch or with `own`, which gets the same object
-     * with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
+     * Starts a request `{method, url, headers, body?, public_only?}`, with the global fetch, which can see no addresses and
+     * so does not look at `public_only`, or with `own`, which gets the same object with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
      * `body(bytes)` any number of times, then `end()`; or `failed(cause, detail)` at any point. Nothing is told before
      * this returns.
      *
@@ -129,12 +129,22 @@ export class Fetch {
     constructor(request: object, report: object, own?: (request: HostRequest) => unknown);
 }
 
+/**
+ * What fires on a payload, a text or JSON: JSON text of an array of `{path, rule}`. A value that is nested too deep has the
+ * rule `depth`.
+ *
+ * # Errors
+ * `Misuse` for an unknown sink or rule, or a payload that is no JSON.
+ */
+export function checkOutbound(payload: string, is_json: boolean, sink: string, skip_rules: readonly string[]): string;
+
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_core_free: (a: number, b: number) => void;
     readonly __wbg_fetch_free: (a: number, b: number) => void;
+    readonly checkOutbound: (a: any, b: number, c: any, d: any) => [number, number, number, number];
     readonly core_body: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_dead: (a: number) => [number, number];
     readonly core_dispose: (a: number) => void;

@@ -257,8 +257,8 @@ export class Fetch {
         wasm.fetch_abort(this.__wbg_ptr);
     }
     /**
-     * Starts a request `{method, url, headers, body?}`, with the global fetch or with `own`, which gets the same object
-     * with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
+     * Starts a request `{method, url, headers, body?, public_only?}`, with the global fetch, which can see no addresses and
+     * so does not look at `public_only`, or with `own`, which gets the same object with a `signal` in it. What becomes of it is told to the methods of `report`: `head(status, headers)`, then
      * `body(bytes)` any number of times, then `end()`; or `failed(cause, detail)` at any point. Nothing is told before
      * this returns.
      *
@@ -279,6 +279,37 @@ export class Fetch {
     }
 }
 if (Symbol.dispose) Fetch.prototype[Symbol.dispose] = Fetch.prototype.free;
+
+/**
+ * What fires on a payload, a text or JSON: JSON text of an array of `{path, rule}`. A value that is nested too deep has the
+ * rule `depth`.
+ *
+ * # Errors
+ * `Misuse` for an unknown sink or rule, or a payload that is no JSON.
+ * @param {string} payload
+ * @param {boolean} is_json
+ * @param {string} sink
+ * @param {readonly string[]} skip_rules
+ * @returns {string}
+ */
+export function checkOutbound(payload, is_json, sink, skip_rules) {
+    let deferred2_0;
+    let deferred2_1;
+    try {
+        const ret = wasm.checkOutbound(payload, is_json, sink, skip_rules);
+        var ptr1 = ret[0];
+        var len1 = ret[1];
+        if (ret[3]) {
+            ptr1 = 0; len1 = 0;
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        deferred2_0 = ptr1;
+        deferred2_1 = len1;
+        return getStringFromWasm0(ptr1, len1);
+    } finally {
+        wasm.__wbindgen_free(deferred2_0, deferred2_1, 1);
+    }
+}
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
@@ -676,7 +707,7 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 139, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 148, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },

@@ -3,6 +3,7 @@
 export const memory: WebAssembly.Memory;
 export const __wbg_core_free: (a: number, b: number) => void;
 export const __wbg_fetch_free: (a: number, b: number) => void;
+export const checkOutbound: (a: any, b: number, c: any, d: any) => [number, number, number, number];
 export const core_body: (a: number, b: any, c: any, d: any) => [number, number, number];
 export const core_dead: (a: number) => [number, number];
 export const core_dispose: (a: number) => void;

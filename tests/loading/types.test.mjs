@@ -49,7 +49,14 @@ const everything = {
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
   storage: true,
-  mcp_servers: [{ name: "files", transport: { type: "stdio", command: "files", args: ["a"] }, env: ["HOME"], timeout_secs: 5, template_id: "filesystem" }],
+  mcp_servers: [{ name: "files", transport: { type: "stdio", command: "files", args: ["a"] }, env: ["HOME"], timeout_secs: 5, template_id: "filesystem", taint_scanning: false, taint_policy: { tools: { t: { default: "skip" } } } }],
+  approval: { require_approval: ["mcp_*"], elicitation: true, channel_rules: [{ channel: "c", denied_tools: ["mcp_*"] }] },
+  users: [{ id: "ada", tool_policy: { deny: ["mcp_*"] } }],
+  agents: { a: { mcp_servers: ["files"] } },
+  mcp_taint_policy: [{ tool: "mcp_*", skip_rules: ["PiiEmail"] }],
+  taint_rules: [{ name: "soft", action: "warn", rules: ["PiiEmail"] }],
+  taint_policy: { results: "warn" },
+  caller: { agent: "a", sender: "ada", channel: "c" },
   a2a: {
     name: "N",
     description: "D",
@@ -67,12 +74,13 @@ test("the configuration's type has the keys that the gateway has", async () => {
   const code = `import type { ConfigObject, ExternalAgent, McpServer } from "narrows";
     const config = ${JSON.stringify(config)} satisfies ConfigObject;
     type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
-    type Keys<T> = keyof NonNullable<T>;
+    // Agents named in `a2a` are written where the others are.
+    type Keys<T> = Exclude<keyof NonNullable<T>, "external_agents">;
     export const all: Same<keyof ConfigObject, keyof typeof config> = true;
     export const agent: Same<keyof ExternalAgent, keyof (typeof config.external_agents)[0]> = true;
     export const server: Same<keyof McpServer, keyof (typeof config.mcp_servers)[0]> = true;
     export const sections: { [K in keyof typeof config]: (typeof config)[K] extends string | number | boolean | readonly unknown[]
-      ? true : Same<Keys<ConfigObject[K]>, keyof (typeof config)[K]> } = ${JSON.stringify(Object.fromEntries(Object.keys(config).map((key) => [key, true])))};`;
+      ? true : string extends Keys<ConfigObject[K]> ? true : Same<Keys<ConfigObject[K]>, keyof (typeof config)[K]> } = ${JSON.stringify(Object.fromEntries(Object.keys(config).map((key) => [key, true])))};`;
   writeFileSync(join(folder, "config.mts"), code);
   compile("config", { module: "nodenext", target: "es2022", lib: ["es2022"] }, "config.mts");
 });
