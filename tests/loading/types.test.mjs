@@ -74,7 +74,7 @@ test("the configuration's type has the keys that the gateway has", async () => {
   const code = `import type { ConfigObject, ExternalAgent, McpServer } from "narrows";
     const config = ${JSON.stringify(config)} satisfies ConfigObject;
     type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
-    // Agents named in `a2a` are written where the others are.
+    // Agents that a2a names are written where the others are.
     type Keys<T> = Exclude<keyof NonNullable<T>, "external_agents">;
     export const all: Same<keyof ConfigObject, keyof typeof config> = true;
     export const agent: Same<keyof ExternalAgent, keyof (typeof config.external_agents)[0]> = true;
