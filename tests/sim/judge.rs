@@ -108,8 +108,14 @@ fn replays(host: &Host) {
     }
 }
 
-/// A secret that is spelled anew changes the record that holds it, but not its placeholder.
+/// A secret that is spelled anew changes the record that holds it, but not its placeholder. A body is traced when it is
+/// complete, so how long a request took that was refused before is not known to its trace.
 fn without_repeated_saves(mut lines: Vec<String>) -> Vec<String> {
+    for line in lines.iter_mut().filter(|line| line.contains("\"event\":\"request_served\"")) {
+        if let Some((before, after)) = line.split_once("\"ms\":") {
+            *line = format!("{before}{}", after.trim_start_matches(|char: char| char.is_ascii_digit()));
+        }
+    }
     let mut last = BTreeMap::new();
     lines.retain(|line| match string_at(line, &["output", "key"]) {
         Some(key) => last.insert(key, line.clone()).as_ref() != Some(line),

@@ -377,6 +377,9 @@ impl Watch {
         let shared = asked.ask == Ask::Card;
         if shared || !known && !matches!(asked.ask, Ask::Send | Ask::Stream) {
             owners.extend(self.at_work());
+        } else if cause.cancelled.is_none() && !owners.iter().any(|owner| self.calls[owner].is_at_work()) {
+            // A call that waited for a card may ask about the task of another one, which ended long ago.
+            owners.extend(self.at_work());
         }
         let running = owners.iter().any(|owner| self.calls[owner].is_at_work());
         let mut unowned = cause.unowned || cause.connects && asked.ask == Ask::Card;
