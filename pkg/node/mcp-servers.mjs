@@ -95,4 +95,5 @@ function told({ name, state, ms, modern, tools, why, stderr }) {
   return [head, ...tools.map((tool) => `  ${tool.name}: ${tool.description.split("\n")[0]}`)].join("\n");
 }
 
-const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+/** A duration for people. @param {number} ms */
+export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;

@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 
 import { readCatalog, searched } from "./catalog.mjs";
 import { chosenFile, defaultFile, readConfigFile } from "./config-file.mjs";
-import { readConfiguration } from "./configuration.mjs";
 import { EXIT_OK, EXIT_USAGE } from "./process.mjs";
 import { ask } from "./question.mjs";
 import { addServer, removeServer, serverNames } from "./servers-file.mjs";
@@ -76,11 +75,13 @@ function parsed(args, options) {
 }
 
 async function servers({ words: [name], json = false, config, output }) {
+  // The gateway itself is loaded for these two alone: the others edit and read files.
+  const { readConfiguration } = await import("./configuration.mjs");
+  const { list, seconds, test } = await import("./mcp-servers.mjs");
   const configuration = readConfiguration(config, process.env);
-  const { list, test } = await import("./mcp-servers.mjs");
   // A person at a terminal sees what goes on; a program reads standard output alone.
   const progress = ({ name, state, ms }) => {
-    if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${(ms / 1000).toFixed(1)} s\n`);
+    if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${seconds(ms)}\n`);
   };
   const view = { json, output, progress };
   return name === undefined ? list(configuration, view) : test(configuration, name, view);
@@ -108,8 +109,9 @@ function row({ id, description, transport, required_env }) {
 }
 
 async function add({ words: [id], name = id, key = [], arg = [], config, json, input, output }) {
-  const file = chosenFile(config) ?? defaultFile();
-  const entries = catalogOf(chosenFile(config));
+  const chosen = chosenFile(config);
+  const file = chosen ?? defaultFile();
+  const entries = catalogOf(chosen);
   const entry = entries.find((known) => known.id === id);
   if (entry === undefined) {
     const near = entries.map((known) => known.id).filter((known) => known.startsWith(id.slice(0, 3)) || known.includes(id));

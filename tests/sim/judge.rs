@@ -98,8 +98,8 @@ fn replays(host: &Host) {
     let inputs = host.steps.iter().map(|step| (step.now, step.input.clone()));
     let trace = replay::trace(host.genesis, host.config.clone(), inputs);
     let (genesis, config, inputs) = replay::read(&trace);
-    let again = without_repeated_saves(replay::trace(genesis, config, inputs.into_iter()));
-    let trace = without_repeated_saves(trace);
+    let again = comparable(replay::trace(genesis, config, inputs.into_iter()));
+    let trace = comparable(trace);
     if let Some(index) = (0..trace.len().max(again.len())).find(|index| trace.get(*index) != again.get(*index)) {
         let (line, other) = (trace.get(index).map_or("", String::as_str), again.get(index).map_or("", String::as_str));
         let same = line.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count();
@@ -110,7 +110,7 @@ fn replays(host: &Host) {
 
 /// A secret that is spelled anew changes the record that holds it, but not its placeholder. A body is traced when it is
 /// complete, so how long a request took that was refused before is not known to its trace.
-fn without_repeated_saves(mut lines: Vec<String>) -> Vec<String> {
+fn comparable(mut lines: Vec<String>) -> Vec<String> {
     for line in lines.iter_mut().filter(|line| line.contains("\"event\":\"request_served\"")) {
         if let Some((before, after)) = line.split_once("\"ms\":") {
             *line = format!("{before}{}", after.trim_start_matches(|char: char| char.is_ascii_digit()));

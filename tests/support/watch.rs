@@ -373,12 +373,12 @@ impl Watch {
             owners.extend(cause.cancelled);
         }
         // A card that one call looks up may be wanted by others, who look on where it stops. A broken answer may have named
-        // a task that nobody knows: it is some call's.
+        // a task that nobody knows, and a call that waited for a card may ask about the task of one that ended long ago:
+        // such a request is some call's.
         let shared = asked.ask == Ask::Card;
-        if shared || !known && !matches!(asked.ask, Ask::Send | Ask::Stream) {
-            owners.extend(self.at_work());
-        } else if cause.cancelled.is_none() && !owners.iter().any(|owner| self.calls[owner].is_at_work()) {
-            // A call that waited for a card may ask about the task of another one, which ended long ago.
+        let reads = !matches!(asked.ask, Ask::Card | Ask::Send | Ask::Stream);
+        let is_idle = || cause.cancelled.is_none() && !owners.iter().any(|owner| self.calls[owner].is_at_work());
+        if shared || reads && (!known || is_idle()) {
             owners.extend(self.at_work());
         }
         let running = owners.iter().any(|owner| self.calls[owner].is_at_work());
