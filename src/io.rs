@@ -543,6 +543,8 @@ pub enum Reason {
     Push,
     /// a served task may be too old
     TaskExpiry,
+    /// a person is asked, who may take their time
+    Question,
     /// a server behind the gateway is slow to answer
     LinkTimeout,
     /// a server behind the gateway is tried again
@@ -562,6 +564,7 @@ impl Reason {
             Self::KeepAlive => "keep_alive",
             Self::Push => "push",
             Self::TaskExpiry => "task_expiry",
+            Self::Question => "question",
             Self::LinkTimeout => "link_timeout",
             Self::LinkRetry => "link_retry",
         }

@@ -1,7 +1,7 @@
 // The one place that knows where the package is: it works at /www/ of a checkout and at / of `narrows page` alike.
-import init, { Core } from "../pkg/web.mjs";
+import init, { Core, Gateway } from "../pkg/web.mjs";
 
-export { Core };
+export { Core, Gateway };
 
 /**
  * Loads the gateway.

@@ -172,6 +172,7 @@ export interface Deadline {
     | "keep_alive"
     | "push"
     | "task_expiry"
+    | "question"
     | "link_timeout"
     | "link_retry";
 }

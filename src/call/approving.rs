@@ -119,7 +119,7 @@ impl Approving {
     /// When something is due.
     #[must_use]
     pub fn deadline(&self) -> Deadline {
-        Deadline { at: self.until.min(self.tell_at), reason: Reason::CallTimeout }
+        Deadline { at: self.until.min(self.tell_at), reason: Reason::Question }
     }
 
     /// Nobody waits any more.

@@ -109,7 +109,7 @@ impl Asking {
     /// When the time is up.
     #[must_use]
     pub const fn deadline(&self) -> Deadline {
-        Deadline { at: self.until, reason: Reason::CallTimeout }
+        Deadline { at: self.until, reason: Reason::Question }
     }
 
     /// Tells the client that its answers are no longer wanted.

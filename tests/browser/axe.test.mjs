@@ -44,12 +44,19 @@ test("axe finds nothing", async (t) => {
         await page.locator('.story button:has-text("sends the message to clerk")').first().click();
         assert.deepEqual(await faults(page), [], "with a question and bytes");
         await picture(page, `${colorScheme}-${device}-play`);
-        for (const name of ["Break things", "Serve others", "Bring your own", "Record", "Measure"]) {
+        for (const name of ["Break things", "Guard calls", "Serve others", "Bring your own", "Record", "Measure"]) {
           await page.getByRole("tab", { name }).click();
           if (name === "Break things") {
             await page.getByRole("button", { name: "Flood" }).click();
             await page.getByText("15 refused at once").waitFor();
             await rest(page);
+          }
+          if (name === "Guard calls") {
+            await page.getByRole("button", { name: "Swap the arguments" }).click();
+            await page.getByText("which waits for a word of its own").waitFor();
+            await page.getByRole("button", { name: "Edit" }).click();
+            await page.getByRole("button", { name: "A header" }).click();
+            await page.getByText("authorization_literal").waitFor();
           }
           if (name === "Serve others") {
             await page.getByRole("button", { name: "Send and watch" }).click();

@@ -42,11 +42,15 @@ export class Client {
       if (!result) return;
       this.server = result.serverInfo;
       this.#say({ jsonrpc: "2.0", method: "notifications/initialized" });
-      this.#ask("tools/list", {}, (answer) => {
-        if (!answer.result) return;
-        this.tools = answer.result.tools ?? [];
-        this.#onReady();
-      });
+      this.#list(() => this.#onReady());
+    });
+  }
+
+  #list(then = () => {}) {
+    this.#ask("tools/list", {}, ({ result }) => {
+      if (!result) return;
+      this.tools = result.tools ?? [];
+      then();
     });
   }
 
@@ -94,6 +98,8 @@ export class Client {
     if (message.method === "notifications/progress") {
       const call = this.calls.get(message.params?.progressToken);
       if (call) call.progress.push(message.params.message ?? `step ${message.params.progress}`);
+    } else if (message.method === "notifications/tools/list_changed") {
+      this.#list();
     } else if (message.id !== undefined && message.method === undefined) {
       const take = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);

@@ -30,6 +30,9 @@ const PURPOSES = {
   "tasks/resubscribe": "resume the stream",
   CancelTask: "cancel the task",
   "tasks/cancel": "cancel the task",
+  "server/discover": "discover the server",
+  "tools/list": "list the tools",
+  "subscriptions/listen": "listen for changes",
 };
 
 /** The same, where the gateway is the one that is asked. */
@@ -43,7 +46,9 @@ export function originOf(url) {
 /** The words for what a fetch is for. @param {{ method: string, url: string, body?: string }} fetch */
 export function purpose({ method, url, body }) {
   if (method === "GET") return /agent(-card)?\.json$/.test(url) ? "read the card" : "GET";
-  return PURPOSES[readJson(body)?.method] ?? "POST";
+  const message = readJson(body);
+  if (message?.method === "tools/call") return `call ${message.params?.name}`;
+  return PURPOSES[message?.method] ?? "POST";
 }
 
 /** Whom a tool call is for. @param {object | undefined} args its arguments */

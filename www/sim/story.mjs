@@ -9,6 +9,17 @@ const ASKS = {
   "read the task": (name) => `The gateway asks ${name} how the task stands.`,
   "resume the stream": (name) => `The gateway takes up the stream of ${name} again.`,
   "cancel the task": (name) => `The gateway tells ${name} to cancel the task.`,
+  "discover the server": (name) => `The gateway asks ${name}, an MCP server, what it is.`,
+  "list the tools": (name) => `The gateway lists the tools of ${name}.`,
+  "listen for changes": (name) => `The gateway listens to ${name} for changes of its tools.`,
+};
+
+/** What became of a call that needed somebody's word. */
+const DECISIONS = {
+  approval_proposed: ["warn", (tool) => `${tool} waits for your word.`],
+  approval_executed: ["good", (tool) => `${tool} goes out, once.`],
+  approval_expired: ["bad", (tool) => `Nobody said yes to ${tool} in time.`],
+  approval_withdrawn: ["world", (tool) => `${tool} is given up: what was asked is void.`],
 };
 
 const CAUSES = {
@@ -59,6 +70,7 @@ export class Story {
     else if (input?.request !== undefined) this.#visited(now, input);
     else if (output?.type === "message") this.#answered(now, readJson(output.text));
     else if (output?.type === "fetch") this.#asked(now, output);
+    else if (output?.type === "notice") this.#noticed(now, output);
     else if (output?.type === "abort") this.#aborted(now, output.exchange);
     else if (output?.type === "response_body") for (const event of this.#visitorHears(output)) this.#toVisitor(now, output.request, event);
     else if (output?.type === "response_end") this.#toVisitor(now, output.request, this.#bodies.end(`v${output.request}`));
@@ -84,7 +96,8 @@ export class Story {
     const name = this.#nameOf(originOf(fetch.url));
     const what = purpose(fetch);
     this.#exchanges.set(fetch.exchange, { name, what });
-    this.#tell(now, ASKS[what]?.(name) ?? `The gateway makes a request to ${name}.`, "plain", `x${fetch.exchange}`);
+    const words = ASKS[what]?.(name) ?? (what.startsWith("call ") ? `The gateway calls ${what.slice(5)} of ${name}.` : undefined);
+    this.#tell(now, words ?? `The gateway makes a request to ${name}.`, "plain", `x${fetch.exchange}`);
   }
 
   #reported(now, input) {
@@ -131,6 +144,15 @@ export class Story {
     if (kind === "message") return this.#tell(now, `${name} answers${quote || "."}`, "plain", span, `${name} answers.`);
     const tone = state === "input-required" ? "warn" : ["failed", "rejected"].includes(state) ? "bad" : "plain";
     return this.#tell(now, `${name} ${stateWords(state)}${quote || "."}`, tone, span);
+  }
+
+  #noticed(now, { event, fields }) {
+    const [tone, words] = DECISIONS[event] ?? [];
+    if (words) this.#tell(now, words(fields.tool), tone);
+    else if (event === "approval_decided") {
+      const isYes = fields.state !== "rejected";
+      this.#tell(now, `You say ${isYes ? "yes" : "no"} to ${fields.tool}.`, isYes ? "good" : "bad");
+    } else if (event === "approval_not_decided") this.#tell(now, `A decision is refused: ${fields.refused}.`, "bad");
   }
 
   #aborted(now, exchange) {

@@ -1,6 +1,7 @@
 import { Core } from "../core.mjs";
 import { cast } from "./agents.mjs";
 import { Client } from "./client.mjs";
+import { LEDGER, Ledger, OFFERS } from "./ledger.mjs";
 import { Queue } from "./queue.mjs";
 import { GATEWAY_HOST, Visitor } from "./visitor.mjs";
 import { Wire } from "./wire.mjs";
@@ -9,7 +10,7 @@ import { Wire } from "./wire.mjs";
 const PEER = 1;
 
 /** Deadlines that are no reason for time to pass: a stream is kept alive while somebody thinks, a task of a day ago is forgotten. */
-const BY_THE_WAY = new Set(["keep_alive", "task_expiry"]);
+const BY_THE_WAY = new Set(["keep_alive", "task_expiry", "question"]);
 
 /** After how many failures in a row the gateway holds an agent for unhealthy. */
 export const UNHEALTHY = 3;
@@ -23,6 +24,8 @@ export const CONFIG = {
   limits: { reply_bytes: 512 << 10 },
   server: { hosts: [GATEWAY_HOST] },
   a2a: { name: "Front desk", responder: "inbox" },
+  mcp_servers: [{ name: "ledger", transport: { type: "http", url: `${LEDGER}/mcp` } }],
+  approval: { require_approval: ["mcp_ledger_pay"], cache_approvals_per_session: false },
 };
 
 /** What the pretend agents are connected with: each has a limit, so that there is a bucket to be seen. */
@@ -73,7 +76,8 @@ export class World {
       after: (ms, run) => this.#queue.add(this.now + ms, run),
     };
     this.agents = cast(clock);
-    this.#wire = new Wire(clock, this.agents, (input) => this.#input(input));
+    this.ledger = new Ledger();
+    this.#wire = new Wire(clock, [...this.agents, this.ledger], (input) => this.#input(input));
     this.#client = new Client({
       send: (text) => this.#queue.add(this.now + LINK_MS, () => this.#input({ type: "message", peer: PEER, text })),
       now: () => this.now,
@@ -161,6 +165,11 @@ export class World {
         return command.text === undefined ? this.#visitor.ask(command) : this.#visitor.send(command);
       case "leave":
         return this.#visitor.leave(command.request);
+      case "decide":
+        return this.#input({ type: "decision", approval: command.approval, approved: command.approved });
+      case "offer":
+        this.ledger.offer(OFFERS[command.tools]);
+        return this.#note(command.note);
       case "report":
         if (command.input.type === "end" || command.input.type === "failed") this.#open.delete(command.input.exchange);
         return this.#input(command.input);

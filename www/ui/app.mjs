@@ -1,6 +1,7 @@
 import { Session } from "../sim/session.mjs";
 import { Replayed } from "../sim/replayed.mjs";
 import { cast } from "../sim/agents.mjs";
+import { LEDGER } from "../sim/ledger.mjs";
 import { UNHEALTHY } from "../sim/world.mjs";
 import { HEALTHY } from "../sim/wire.mjs";
 import { Live } from "../net/live.mjs";
@@ -10,6 +11,7 @@ import { BringView } from "./bring.mjs";
 import { BytesView } from "./bytes.mjs";
 import { h, lessMotion, write } from "./dom.mjs";
 import { ExamplesView } from "./examples.mjs";
+import { GuardView } from "./guard.mjs";
 import { MeasureView } from "./measure.mjs";
 import { PlayView } from "./play.mjs";
 import { RecordView } from "./record.mjs";
@@ -25,7 +27,7 @@ import { TroubleView } from "./token.mjs";
 const CALM_MS = 50;
 
 /** What nobody can do while a trace from a file is looked at. */
-const LIVE = ["play", "break", "serve", "bring"];
+const LIVE = ["play", "break", "guard", "serve", "bring"];
 
 /** The page: one session, and the views of it. */
 export class App {
@@ -51,7 +53,7 @@ export class App {
     this.bring = new BringView(this);
     this.examples = new ExamplesView(this);
     const tab = (name, title, rest, view) => ({ name, title, rest, element: view.element, view });
-    const here = gateway ? [] : [tab("break", "Break", " things", new BreakView(this))];
+    const here = gateway ? [] : [tab("break", "Break", " things", new BreakView(this)), tab("guard", "Guard", " calls", new GuardView(this))];
     this.#views = [
       tab("play", "Play", "", this.play),
       ...here,
@@ -172,6 +174,7 @@ export class App {
 
   /** What an agent is called. @param {string} origin */
   nameOf(origin) {
+    if (origin === LEDGER) return "ledger";
     const known = this.session?.agents.find(({ url }) => new URL(url).origin === origin)?.alias;
     return known ?? this.cast.find((agent) => agent.origin === origin)?.alias ?? origin.replace(/^https?:\/\//, "");
   }

@@ -1,5 +1,6 @@
 import { MODES } from "../sim/wire.mjs";
 import { attribute, h, write } from "./dom.mjs";
+import { ExperimentList } from "./experiment-list.mjs";
 import { experiments } from "./experiments.mjs";
 import { seconds } from "./format.mjs";
 
@@ -9,8 +10,6 @@ const JUMPS_MS = [10_000, 90_000];
 export class BreakView {
   #app;
   #rows;
-  #buttons = [];
-  #isRunning = false;
 
   constructor(app) {
     this.#app = app;
@@ -23,7 +22,7 @@ export class BreakView {
       "div.panel.break",
       {},
       h("h2", {}, "One press each"),
-      h("ul.experiments", {}, ...experiments(app).map((experiment) => this.#experiment(experiment))),
+      new ExperimentList(app, experiments(app), ({ agents }) => this.#prepare(agents)).element,
       h("h2", {}, "Break it yourself"),
       h("div.ways", {}, ...this.#rows.map(({ element }) => element)),
       h("div.bar", {}, h("span.name", {}, "The clock"), ...jumps, heal),
@@ -35,59 +34,11 @@ export class BreakView {
     for (const row of this.#rows) if (faults) row.update(faults[row.alias]);
   }
 
-  #experiment({ title, about, agents, run }) {
-    const finding = h("p.finding", { role: "status", hidden: true });
-    const act = h("button", { type: "button", hidden: true });
-    let onAct;
-    act.addEventListener("click", () => onAct?.());
-    const button = h("button", { type: "button" }, title);
-    const say = (words, state, offer) => {
-      write(finding, words);
-      attribute(finding, "data-state", state);
-      finding.hidden = false;
-      onAct = offer?.run;
-      act.hidden = offer === undefined;
-      write(act, offer?.title ?? "");
-    };
-    button.addEventListener("click", async () => {
-      if (this.#isRunning) return;
-      this.#setRunning(true);
-      this.#play();
-      try {
-        say("Getting ready: everything as it was at first.", "running");
-        await this.#prepare(agents);
-        say("Running: watch the timeline.", "running");
-        const { words, isBad, act: offer } = await run();
-        say(words, isBad ? "failed" : "done", offer);
-      } catch {
-        // Time was scrubbed back or the session replaced: what was to come does not come.
-        say("Left off.", "stopped");
-      } finally {
-        this.#setRunning(false);
-      }
-    });
-    this.#buttons.push(button);
-    return h("li", {}, button, h("p.about", {}, about), finding, act);
-  }
-
   /** The world is healed, and the agents may be sent to as often as at first. */
   async #prepare(agents) {
     const app = this.#app;
     await app.heal();
     await app.until(() => app.session.agents.every((agent) => !agents.includes(agent.alias) || app.session.isRested(agent)));
-  }
-
-  /** One experiment at a time. The buttons keep the focus, so they are not disabled for the browser. */
-  #setRunning(isRunning) {
-    this.#isRunning = isRunning;
-    for (const button of this.#buttons) attribute(button, "aria-disabled", isRunning ? "true" : undefined);
-  }
-
-  #play() {
-    const { session } = this.#app;
-    if (session.playing) return;
-    session.playing = true;
-    session.touch();
   }
 }
 

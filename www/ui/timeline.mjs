@@ -1,5 +1,6 @@
 import { Digest } from "../sim/digest.mjs";
 import { Timeline as Reader } from "../sim/spans.mjs";
+import { LEDGER } from "../sim/ledger.mjs";
 import { AgentLabel } from "./agent-label.mjs";
 import { attribute, h, lessMotion, write } from "./dom.mjs";
 import { moment } from "./format.mjs";
@@ -45,6 +46,7 @@ export class TimelineView {
     this.#lane("client", "Client", plainLabel("Client", "Calls tools, speaks MCP."));
     this.#lane("visitor", "Visitor", plainLabel("Visitor", "Sends tasks to the gateway."));
     this.#lane("gateway", "Gateway", plainLabel("Gateway", "A tick: something in or out."));
+    this.#lane(LEDGER, "ledger", plainLabel("ledger", "An MCP server."));
     const zoom = (factor, sign, label) =>
       h("button", { type: "button", "aria-label": label, title: label, onclick: () => this.#zoom(factor) }, sign);
     const zooms = h(
@@ -94,6 +96,8 @@ export class TimelineView {
     const { spans, origins } = this.#digest.read(session.known);
     this.hint.hidden = session.isRemote !== true;
     this.#agents(session, origins);
+    const isCalled = spans.some(({ lane, label }) => lane === LEDGER && label.startsWith("call "));
+    this.#lanes.get(LEDGER).element.hidden = !isCalled && this.#app.tabs?.current !== "guard";
     this.#lanes.get("visitor").element.hidden = !spans.some(({ lane }) => lane === "visitor") && this.#app.tabs?.current !== "serve";
     this.#window.follow(session, lessMotion.matches);
     this.#transport.update(this.#window);
@@ -140,7 +144,7 @@ export class TimelineView {
 
   #agents(session, origins) {
     const known = session.agents.map(({ url }) => new URL(url).origin);
-    const wanted = session.isRemote ? [] : [...new Set([...this.#app.cast.map(({ origin }) => origin), ...known, ...origins])];
+    const wanted = session.isRemote ? [] : [...new Set([...this.#app.cast.map(({ origin }) => origin), ...known, ...origins])].filter((origin) => origin !== LEDGER);
     for (const origin of wanted) {
       if (!this.#lanes.has(origin)) {
         const pretend = this.#app.cast.find((agent) => agent.origin === origin);
@@ -155,7 +159,7 @@ export class TimelineView {
       const waits = agent !== undefined && this.#app.asking(agent.alias) !== undefined;
       this.#labels.get(origin).update(agent, { inbox, waits, closed_ms: agent ? (session.closedFor?.(agent) ?? 0) : 0 });
     }
-    for (const [name, lane] of this.#lanes) if (name.includes("://")) lane.element.hidden = !wanted.includes(name);
+    for (const [name, lane] of this.#lanes) if (name.includes("://") && name !== LEDGER) lane.element.hidden = !wanted.includes(name);
   }
 
   #lane(name, title, label) {
