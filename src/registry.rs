@@ -54,6 +54,8 @@ pub struct Profile {
     pub summary: Json,
     /// the interface to call; `None` where the card offers none that is spoken here
     pub interface: Option<Interface>,
+    /// the one in the other version that the card offers too
+    pub other: Option<Interface>,
     /// what the card offers instead
     pub offered: Vec<String>,
     /// whether sends are streamed
@@ -75,6 +77,7 @@ impl Profile {
         Self {
             summary: summary.finish(),
             interface: Some(interface),
+            other: None,
             offered: Vec::new(),
             streaming: false,
             foreign: false,

@@ -186,6 +186,37 @@ fn a_version_that_the_card_is_wrong_about_is_remembered() {
     assert_eq!(method(&world.reply(200, &result(OLD))), "message/send");
 }
 
+const VERSION_REFUSED: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32009,"message":"Version not supported"}}"#;
+
+#[test]
+fn the_other_version_is_tried_where_the_card_says_that_it_is() {
+    let mut world = World::new("{}");
+    world.connect(Some(
+        r#"{"name":"n","supportedInterfaces":[
+            {"url":"https://a.test/new","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+            {"url":"https://a.test/old","protocolBinding":"JSONRPC","protocolVersion":"0.3"}]}"#,
+    ));
+    world.send();
+    let first = world.reply(200, VERSION_REFUSED);
+    assert_eq!((first.url.as_str(), method(&first)), ("https://a.test/new", "SendMessage".into()));
+    let second = world.reply(200, &result(OLD));
+    assert_eq!((second.url.as_str(), method(&second)), ("https://a.test/old", "message/send".into()));
+    world.answer();
+    world.send();
+    assert_eq!(world.reply(200, &result(OLD)).url.as_str(), "https://a.test/old");
+}
+
+#[test]
+fn where_a_guess_is_refused_too_the_first_refusal_is_told() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.send();
+    world.reply(200, VERSION_REFUSED);
+    world.reply(200, UNKNOWN_METHOD);
+    let answer = world.answer();
+    assert!(answer.contains("Version not supported") && !answer.contains("-32601"), "{answer}");
+}
+
 #[test]
 fn an_agent_that_began_to_answer_is_not_unreachable() {
     let mut world = World::new(r#"{"health":{"failure_threshold":1}}"#);
@@ -413,4 +444,45 @@ fn an_id_that_an_agent_made_of_a_credential_does_not_take_it_elsewhere() {
         assert!(!request.body.unwrap().contains(secret), "round {round}");
         assert!(!world.answer().contains(secret));
     }
+}
+
+#[test]
+fn what_may_be_a_password_in_an_alias_is_not_said_again() {
+    let mut world = World::new("{}");
+    let given = "https://me:s3cret-word@a.test/";
+    for (tool, arguments) in [
+        ("send_message", r#"{"agent":"me:s3cret-word@a","message":"x"}"#.into()),
+        ("ping_agent", format!(r#"{{"alias":"{given}"}}"#)),
+        ("disconnect_agent", format!(r#"{{"alias":"{given}"}}"#)),
+        ("get_history", format!(r#"{{"alias":"{given}"}}"#)),
+        ("clear_history", format!(r#"{{"alias":"{given}"}}"#)),
+        ("check_inbox", r#"{"alias":"me:s3cret-word@a"}"#.into()),
+    ] {
+        world.call(tool, &arguments);
+        let answer = world.answer();
+        assert!(["unknown_agent", "invalid_argument"].contains(&code(&answer).as_str()), "{tool}: {answer}");
+        assert!(!answer.contains("s3cret-word"), "{tool}: {answer}");
+    }
+}
+
+#[test]
+fn what_an_agent_repeats_is_told_now_and_then() {
+    let mut world = World::new("{}");
+    world.connect(Some(STREAMING_CARD));
+    let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"x"},"_meta":{"progressToken":1}}}"#;
+    world.input(Input::Message { peer: PEER, text: call.into() });
+    let (exchange, _) = world.request();
+    world.head(exchange, 200, EVENTS, None);
+    let event = format!("data: {}\n\n", result(WORKING));
+    world.input(Input::Body { exchange, bytes: event.clone().into() });
+    let update = r#"{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}"#;
+    let event = format!("data: {}\n\n", result(update));
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        world.said.clear();
+        world.input(Input::Body { exchange, bytes: event.repeat(500).into() });
+        told.push(world.said.len());
+        world.wait(1000);
+    }
+    assert!(told.iter().all(|told| *told <= 1) && told[2] == 1, "{told:?}");
 }

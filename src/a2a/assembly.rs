@@ -19,7 +19,7 @@ use places::{Place, Places};
 ///
 /// A later snapshot replaces what was merged, except that it takes nothing away by silence: artifacts, history, context
 /// id and the words of an unchanged state stay where the snapshot of the same task has none. A terminal state of a task is
-/// never left. Events that name another task or context are taken, as an exchange belongs to one call, and flagged.
+/// never left: a snapshot that still runs is older than what was merged, and adds artifacts that were missed. Events that name another task or context are taken, as an exchange belongs to one call, and flagged.
 #[derive(Clone, Debug)]
 pub struct Assembly {
     task: Option<Task>,
@@ -134,6 +134,9 @@ impl Assembly {
         let foreign = self.is_foreign(own_id.as_deref(), new.context_id.as_deref());
         // Checked before anything moves, so that a refused event leaves the task as it was.
         fits(new.artifacts(), self.limit)?;
+        if self.is_older(&new) {
+            self.add_missed(&mut new)?;
+        }
         if let Some(old) = &mut self.task {
             new.context_id = new.context_id.or_else(|| old.context_id.take());
             if own_id.is_none_or(|id| old.id.is_empty() || id == old.id) {
@@ -149,6 +152,40 @@ impl Assembly {
         }
         let change = if self.task.replace(new).is_none() { Change::Started } else { Change::Snapshot };
         Ok(Applied::of(change, foreign))
+    }
+
+    /// Whether a snapshot is of a time before the task ended.
+    fn is_older(&self, new: &Task) -> bool {
+        self.task.as_ref().is_some_and(|old| old.id == new.id && old.status.state.is_terminal())
+            && !new.status.state.is_terminal()
+    }
+
+    /// The artifacts of an older snapshot become those that were merged and what they lack: an artifact that is not there,
+    /// or more of one whose pieces were missed.
+    fn add_missed(&mut self, older: &mut Task) -> Result<(), TooLarge> {
+        let known = self.task.as_ref().map_or(&[][..], Task::artifacts);
+        let mut bytes = self.bytes;
+        let mut missed = Vec::new();
+        for artifact in older.artifacts.take().into_iter().flatten() {
+            let at = self.places.find(known, &artifact.artifact_id);
+            let (had, has) = (at.and_then(|at| self.places.get(at)).map_or(0, |place| place.bytes), cost(&artifact));
+            if has > had {
+                bytes = bytes + has - had;
+                missed.push((at, artifact));
+            }
+        }
+        if bytes > self.limit {
+            return Err(TooLarge);
+        }
+        let mut all = known.to_vec();
+        for (at, artifact) in missed {
+            match at.and_then(|at| all.get_mut(at)) {
+                Some(known) => *known = artifact,
+                None => all.push(artifact),
+            }
+        }
+        older.artifacts = Some(all).filter(|all| !all.is_empty());
+        Ok(())
     }
 
     fn status(&mut self, update: StatusUpdate) -> Result<Applied, TooLarge> {

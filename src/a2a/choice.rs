@@ -18,6 +18,8 @@ use super::discovery::endpoint;
 pub struct Choice {
     /// where and how
     pub interface: Interface,
+    /// the first one in the other version, for an agent that turns out not to speak the first
+    pub other: Option<Interface>,
     /// whether it lies on another origin than the registered URL, so that no header of the alias goes there
     pub foreign: bool,
     /// what was corrected or passed over, in sentences for people
@@ -106,6 +108,7 @@ fn version_of(offer: &Offer, card: &Card) -> Option<(bool, bool)> {
 pub fn choose(card: &Card, card_url: &Url, registered: &Url) -> Result<Choice, ChoiceFault> {
     let mut offered = Vec::new();
     let mut notes = Vec::new();
+    let (mut chosen, mut other): (Option<Interface>, _) = (None, None);
     for offer in &card.offers {
         let Some(binding) = binding_of(&offer.binding) else {
             offered.push(offer.binding.clone());
@@ -116,7 +119,12 @@ pub fn choose(card: &Card, card_url: &Url, registered: &Url) -> Result<Choice, C
             offered.push(format!("{} in version {}", offer.binding, version.map_or("", String::as_str)));
             continue;
         };
-        let url = match place(offer, card_url, registered, &mut notes) {
+        if chosen.as_ref().is_some_and(|chosen| chosen.dialect.is_10() == is_10) {
+            continue;
+        }
+        // What is said of addresses is said of the one that is used.
+        let told = if chosen.is_none() { &mut notes } else { &mut Vec::new() };
+        let url = match place(offer, card_url, registered, told) {
             Ok(url) => url,
             Err(why) => {
                 offered.push(format!("{} at a URL that {why}", offer.binding));
@@ -129,8 +137,16 @@ pub fn choose(card: &Card, card_url: &Url, registered: &Url) -> Result<Choice, C
             (Binding::Rest, true) => Dialect::Rest10,
             (Binding::Rest, false) => Dialect::Rest03,
         };
-        let foreign = url.origin() != registered.origin();
-        return Ok(Choice { interface: Interface { url, dialect, tenant: offer.tenant.clone(), declared }, foreign, notes });
+        let interface = Interface { url, dialect, tenant: offer.tenant.clone(), declared };
+        if chosen.is_some() {
+            other = Some(interface);
+            break;
+        }
+        chosen = Some(interface);
+    }
+    if let Some(interface) = chosen {
+        let foreign = interface.url.origin() != registered.origin();
+        return Ok(Choice { interface, other, foreign, notes });
     }
     if offered.is_empty() {
         offered.push("nothing".into());
@@ -210,6 +226,10 @@ mod tests {
             (chosen.interface.url.path(), chosen.interface.dialect, chosen.interface.declared),
             ("/a", Dialect::Rest10, true)
         );
+        assert_eq!(chosen.other, None);
+        let old = listed(&[list[2].clone(), entry("c", "JSONRPC", "0.3.0"), entry("d", "HTTP+JSON", "0.3.0")].join(",")).unwrap();
+        let other = old.other.unwrap();
+        assert_eq!((other.url.path(), other.dialect, other.declared), ("/c", Dialect::JsonRpc03, true));
         let fault = listed(&list[..2].join(",")).unwrap_err();
         assert_eq!(format!("{fault}"), "no supported binding (JSONRPC, HTTP+JSON): the card offers GRPC, JSONRPC in version 2.0");
     }

@@ -274,6 +274,7 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             notes: choice.notes,
             offered: Vec::new(),
             interface: Some(choice.interface),
+            other: choice.other,
         },
         Err(fault) => Profile {
             summary: a2a::normalized(card, None),
@@ -283,6 +284,7 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             notes: Vec::new(),
             offered: fault.offered,
             interface: None,
+            other: None,
         },
     }
 }

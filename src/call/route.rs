@@ -10,8 +10,12 @@ use crate::registry::Profile;
 #[derive(Clone, Debug)]
 pub struct Route {
     interface: Interface,
+    /// what the card offers in the other version
+    other: Option<Interface>,
     by_public: bool,
     downgraded: bool,
+    /// what the agent said to the version that its card names, where the other one was a guess
+    refusal: Option<Fault>,
 }
 
 impl Route {
@@ -21,7 +25,8 @@ impl Route {
     /// Where the card offers none that is spoken here.
     pub fn new(target: &Target, profile: Option<&Profile>) -> Result<Self, ToolError> {
         let by_public = profile.is_some_and(|profile| profile.by_public);
-        Ok(Self { interface: target.interface(profile)?, by_public, downgraded: false })
+        let other = profile.and_then(|profile| profile.other.clone());
+        Ok(Self { interface: target.interface(profile)?, other, by_public, downgraded: false, refusal: None })
     }
 
     /// Whether an agent at a public address named the interface.
@@ -42,8 +47,9 @@ impl Route {
         self.interface.dialect
     }
 
-    /// Goes over to the other version once, where the agent's answer proves that it does not know this one: it says so, or does not know
-    /// our method at an address whose version was only guessed.
+    /// Goes over to the other version once, at the interface that the card offers in it or else at the same one, where the
+    /// agent's answer proves that it does not know this one: it says so, or does not know our method at an address whose
+    /// version was only guessed.
     pub fn downgrade(&mut self, problem: &Fault) -> bool {
         let kind = match problem {
             Fault::Agent { kind, .. } => *kind,
@@ -65,9 +71,22 @@ impl Route {
         if !asks || self.downgraded {
             return false;
         }
-        self.interface = self.interface.in_other_version();
+        self.interface = match self.other.take() {
+            Some(other) if other.dialect.is_10() != self.dialect().is_10() => other,
+            _ => {
+                self.refusal = Some(problem.clone()).filter(|_| self.interface.declared);
+                self.interface.in_other_version()
+            }
+        };
         self.downgraded = true;
         true
+    }
+
+    /// What to tell of a refusal: where a guess was refused too, what the agent said to the version that its card names.
+    #[must_use]
+    pub fn told<'f>(&'f self, problem: &'f Fault) -> &'f Fault {
+        let guessed_wrong = matches!(problem.kind(), FaultKind::MethodNotFound | FaultKind::VersionNotSupported);
+        self.refusal.as_ref().filter(|_| guessed_wrong).unwrap_or(problem)
     }
 
     /// After an answer: the dialect is no guess any more, and one that was found out is remembered.

@@ -33,6 +33,9 @@ const CLOSING_MS: u64 = 500;
 /// How long the reading of an ended task may take that confirms it.
 const CONFIRMING_MS: u64 = 10_000;
 
+/// How often at most the same words are told as progress.
+const REPEATED_MS: u64 = 1000;
+
 /// How long a send may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
@@ -82,6 +85,8 @@ pub struct Send {
     /// whether resubscribing takes the other HTTP method (A2A 1.0 names POST in its text and GET in its proto)
     other_method: bool,
     reading: reading::Reading,
+    /// what the caller was told last of how far it is, and when
+    told: Option<(String, Instant)>,
 }
 
 impl Send {
@@ -140,6 +145,7 @@ impl Send {
             warned: [false; 2],
             other_method: false,
             reading: reading::Reading::default(),
+            told: None,
         }
     }
 
@@ -299,7 +305,7 @@ impl Send {
                 if run.caller.progress_token.is_some()
                     && let Some(text) = answer::progress(&applied.change, self.assembly.task())
                 {
-                    run.progress(&text);
+                    self.tell(run, text);
                 }
                 None
             }
@@ -308,6 +314,17 @@ impl Send {
                 Some(self.fail(run, ToolError::new(Code::TooLarge, message)))
             }
         }
+    }
+
+    /// Tells how far it is. What an agent repeats without end is told as a sign of life, now and then.
+    fn tell(&mut self, run: &mut Run<'_>, text: String) {
+        let now = run.ground.now;
+        let is_repeated = |(told, at): &(String, Instant)| *told == text && now < at.plus_ms(REPEATED_MS);
+        if self.told.as_ref().is_some_and(is_repeated) {
+            return;
+        }
+        run.progress(&text);
+        self.told = Some((text, now));
     }
 
     /// Tells the caller's log what was odd about an event and was taken all the same, each kind once.

@@ -51,13 +51,11 @@ impl Target {
                 credentials: Some(agent.credentials()),
             });
         }
-        let shown = shown(argument);
         if argument.trim().is_empty() {
             return Err(ToolError::new(Code::InvalidArgument, "`agent` is blank: give an alias or an absolute http(s) URL"));
         }
         if !text::holds(argument, "://") {
-            let message = format!("there is no agent '{shown}': connect it with connect_agent, or see list_agents");
-            return Err(ToolError::new(Code::UnknownAgent, message));
+            return Err(no_agent(argument, ": connect it with connect_agent, or see list_agents"));
         }
         match Url::parse(argument) {
             Ok(url) => Ok(Self { label: format!("agent {}", url.as_str()), alias: None, url, credentials: None }),
@@ -154,6 +152,12 @@ impl Target {
             }
         }
     }
+}
+
+/// The error of an alias that is nobody's, with what to do about it.
+#[must_use]
+pub fn no_agent(alias: &str, hint: &str) -> ToolError {
+    ToolError::new(Code::UnknownAgent, format!("there is no agent '{}'{hint}", shown(alias)))
 }
 
 /// A name as it may be repeated: cut, and without what may be a password before an `@`.

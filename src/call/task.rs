@@ -138,7 +138,8 @@ impl TaskCall {
             }
             Err(problem) if self.route.as_mut().is_some_and(|route| route.downgrade(&problem)) => self.ask(run),
             Err(problem) => {
-                let error = fault::answered(run, &self.target, &reply, &problem);
+                let told = self.route.as_ref().map_or(&problem, |route| route.told(&problem));
+                let error = fault::answered(run, &self.target, &reply, told);
                 Some(Err(error.with("task_id", crate::json::Json::string(&self.task_id))))
             }
         }

@@ -106,12 +106,13 @@ fn profile(profile: &Profile) -> Json {
     }
     out.strings("offered", &profile.offered);
     out.strings("notes", &profile.notes);
-    if let Some(interface) = &profile.interface {
+    for (name, interface) in [("interface", &profile.interface), ("other", &profile.other)] {
+        let Some(interface) = interface else { continue };
         let dialect = DIALECTS.iter().find(|(dialect, _)| *dialect == interface.dialect).map_or("", |(_, name)| name);
         let mut to = Object::new();
         to.string("url", interface.url.as_str()).string("dialect", dialect);
         to.optional_string("tenant", interface.tenant.as_deref()).boolean("declared", interface.declared);
-        out.nested("interface", to);
+        out.nested(name, to);
     }
     out.finish()
 }
@@ -167,9 +168,11 @@ fn read_conversation(record: &Record<'_, '_>) -> Conversation {
 /// What the member `card` says, where it is there.
 fn read_profile(record: &Record<'_, '_>) -> Option<Profile> {
     let card = record.of(Some(record.value("card")?));
+    let interface = |name| card.value(name).and_then(|raw| read_interface(&card.of(Some(raw))));
     Some(Profile {
         summary: card.json("summary"),
-        interface: card.value("interface").and_then(|raw| read_interface(&card.of(Some(raw)))),
+        interface: interface("interface"),
+        other: interface("other"),
         offered: card.texts("offered"),
         streaming: card.boolean("streaming"),
         foreign: card.boolean("foreign"),

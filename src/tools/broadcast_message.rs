@@ -12,7 +12,7 @@ use crate::a2a::{self, SendRequest};
 use crate::call::Run;
 use crate::call::broadcast::{Broadcast, Part};
 use crate::call::send::{Keeping, Patience, Send};
-use crate::call::target::Target;
+use crate::call::target::{Target, no_agent};
 use crate::contexts::Ids;
 use crate::json::Object;
 use crate::mcp::arguments::Arguments;
@@ -101,8 +101,7 @@ fn check_aliases(aliases: &[String]) -> Result<(), ToolError> {
 fn checked(run: &mut Run<'_>, alias: &str) -> Result<Target, Part> {
     let (now, threshold) = (run.ground.now, run.ground.config.health_failure_threshold);
     let Some(agent) = run.scope.registry.get(alias) else {
-        let message = format!("there is no connected agent '{alias}': connect it with connect_agent, or see list_agents");
-        return Err(Part::Ended(Err(ToolError::new(Code::UnknownAgent, message))));
+        return Err(Part::Ended(Err(no_agent(alias, ": connect it with connect_agent, or see list_agents"))));
     };
     if agent.health.is_skipped(threshold, now) {
         let failures = agent.health.failures();

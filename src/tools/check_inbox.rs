@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use super::list_tasks::is_seen;
 use crate::call::Run;
+use crate::call::target::no_agent;
 use crate::json::{Array, Json, Object};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
 use crate::served::{Duty, ServedTask};
 use crate::text;
@@ -95,5 +96,5 @@ pub(super) fn known(run: &Run<'_>, alias: &str) -> Result<(), ToolError> {
     if there {
         return Ok(());
     }
-    Err(ToolError::new(Code::UnknownAgent, format!("there is no agent '{alias}' and nothing came from it: see list_agents")))
+    Err(no_agent(alias, " and nothing came from it: see list_agents"))
 }

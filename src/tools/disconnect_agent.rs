@@ -3,9 +3,10 @@
 use alloc::format;
 
 use crate::call::Run;
+use crate::call::target::no_agent;
 use crate::json::Object;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
 
 /// The tool.
@@ -27,8 +28,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let alias = arguments.required_string("alias");
     arguments.finish()?;
     let Some(agent) = run.scope.registry.remove(&alias) else {
-        let message = format!("there is no agent '{alias}' to disconnect: see list_agents");
-        return Err(ToolError::new(Code::UnknownAgent, message));
+        return Err(no_agent(&alias, " to disconnect: see list_agents"));
     };
     let aborted = u64::try_from(run.scope.running(&alias).len()).unwrap_or(u64::MAX);
     let url = agent.url.as_str();

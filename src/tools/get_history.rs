@@ -5,10 +5,11 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::call::Run;
+use crate::call::target::no_agent;
 use crate::history::History;
 use crate::json::{Array, Object};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
 use crate::text;
 
@@ -46,9 +47,6 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
 
 /// The history of a registered alias; others have none.
 pub(super) fn of<'r>(run: &'r mut Run<'_>, alias: &str) -> Result<&'r mut History, ToolError> {
-    let unknown = || {
-        let message = format!("there is no connected agent '{alias}': only aliases have a history, see list_agents");
-        ToolError::new(Code::UnknownAgent, message)
-    };
+    let unknown = || no_agent(alias, ": only aliases have a history, see list_agents");
     run.scope.registry.get_mut(alias).map(|agent| &mut agent.history).ok_or_else(unknown)
 }

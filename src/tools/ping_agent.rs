@@ -5,7 +5,7 @@ use alloc::format;
 use crate::a2a;
 use crate::call::Run;
 use crate::call::ping::Ping;
-use crate::call::target::Target;
+use crate::call::target::{Target, no_agent};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::{Hints, Started, Tool};
@@ -29,8 +29,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let alias = arguments.required_string("alias");
     arguments.finish()?;
     let Some(agent) = run.scope.registry.get(&alias) else {
-        let message = format!("there is no connected agent '{alias}' to ping: see list_agents");
-        return Err(ToolError::new(Code::UnknownAgent, message));
+        return Err(no_agent(&alias, " to ping: see list_agents"));
     };
     let url = match &agent.ping_endpoint {
         Some(path) => {

@@ -232,3 +232,27 @@ fn five_thousand_pieces_are_one_artifact() {
     let whole: String = (0..5000).map(|n| format!("{n},")).collect();
     assert_eq!(texts(&assembly), pairs(&[("a", &whole)]));
 }
+
+#[test]
+fn a_reading_that_is_older_than_the_stream_takes_nothing_away() {
+    let snapshot = |state: &str, text: &str| {
+        format!(
+            r#"{{"task":{{"id":"t","contextId":"c","status":{{"state":"{state}"}},"artifacts":[{{"artifactId":"a","parts":[{{"text":"{text}"}}]}},{{"artifactId":"missed","parts":[{{"text":"m"}}]}}]}}}}"#
+        )
+    };
+    let mut assembly = Assembly::new(1000);
+    applied(&mut assembly, &chunk("a", "Hello ", false));
+    applied(&mut assembly, &chunk("a", "world", true));
+    applied(&mut assembly, &status("t", "completed", "done"));
+    assert_eq!(applied(&mut assembly, &snapshot("working", "Hello ")).change, Change::Snapshot);
+    assert_eq!(assembly.task().unwrap().status.state, State::Completed);
+    assert_eq!(texts(&assembly), pairs(&[("a", "Hello world"), ("missed", "m")]));
+    // What an older reading has more of was missed.
+    applied(&mut assembly, &snapshot("working", &"Hello world, and all that came before it".repeat(4)));
+    assert_eq!(texts(&assembly)[0].1.len(), 160);
+    assert_eq!(feed(&mut assembly, &snapshot("working", &"x".repeat(2000))), Err(TooLarge));
+    assert_eq!(texts(&assembly)[0].1.len(), 160);
+    // The task as it ended says what it is.
+    applied(&mut assembly, &snapshot("completed", "short"));
+    assert_eq!(texts(&assembly), pairs(&[("a", "short"), ("missed", "m")]));
+}

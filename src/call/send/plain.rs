@@ -42,7 +42,8 @@ impl Send {
     /// An error in place of an answer: another version, no stream, or the end.
     fn refused(&mut self, run: &mut Run<'_>, reply: &Reply, problem: &Fault) -> Option<Ended> {
         if self.route.as_mut().is_some_and(|route| route.downgrade(problem)) {
-            run.log(Level::Warning, &format!("{} does not know A2A 1.0 there; trying 0.3", self.target.label));
+            let message = format!("{} refused this version of A2A there; trying {}", self.target.label, self.dialect().version());
+            run.log(Level::Warning, &message);
             self.step(Happening::VersionRefused);
             return self.transmit(run);
         }
@@ -62,7 +63,8 @@ impl Send {
             }
             return self.wait(run, Happening::ResumeRefused, None);
         }
-        let error = fault::answered(run, &self.target, reply, problem);
+        let told = self.route.as_ref().map_or(problem, |route| route.told(problem));
+        let error = fault::answered(run, &self.target, reply, told);
         Some(self.fail(run, error))
     }
 

@@ -138,7 +138,7 @@ impl Send {
             self.step(Happening::StreamRefused);
             return self.transmit(run);
         }
-        let error = fault::agent(&self.target.label, problem);
+        let error = fault::agent(&self.target.label, self.route.as_ref().map_or(problem, |route| route.told(problem)));
         Some(self.fail(run, error))
     }
 
