@@ -21,6 +21,7 @@ use crate::sse::Decoder;
 use crate::table::{Table, Tracked};
 use crate::time::{Instant, WallTime};
 use crate::trace::Trace;
+pub use explaining::Question;
 
 mod agent;
 mod approving;
@@ -28,6 +29,7 @@ mod asking;
 mod card;
 mod delivering;
 mod directory;
+mod explaining;
 mod granting;
 mod linking;
 mod noting;

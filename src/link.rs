@@ -3,10 +3,11 @@
 //! Each link has its own state, its own deadlines and its own calls, so a server that is silent or slow delays nothing but
 //! itself. What a link says to calls comes out as reports, which the gateway hands on.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::call::CallId;
-use crate::config::Config;
+use crate::config::{Config, McpServer};
 use crate::exchange::{self, Exchanges};
 use crate::ground::Ground;
 use crate::io::{Deadline, ExchangeId, LinkEvent, LinkId, Misuse};
@@ -212,6 +213,13 @@ impl Links {
     /// What the links have to say.
     pub fn take_reports(&mut self) -> Vec<Report> {
         core::mem::take(&mut self.reports)
+    }
+
+    /// The servers whose tools are not known, each with what the names of its tools begin with.
+    #[must_use]
+    pub fn unlisted(&self) -> Vec<(&McpServer, String)> {
+        let unlisted = self.list.iter().filter(|link| !link.is_listed()).map(Link::server);
+        gather(unlisted.map(|server| (server, naming::composed(&server.name, ""))))
     }
 
     /// The tools of all servers as they stand now.

@@ -14,7 +14,7 @@ use core::cell::Cell;
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-use crate::gateway::{Gateway, Secrets};
+use crate::gateway::{Gateway, Question, Secrets};
 use crate::io::{self, Deadline, ExchangeId, Input, Misuse, Output, PeerId, RequestId};
 use crate::json::Json;
 
@@ -195,6 +195,15 @@ impl Core {
         #[wasm_bindgen(unchecked_optional_param_type = "SnapshotOptions")] options: &JsValue,
     ) -> Result<Vec<String>, JsValue> {
         snapshot(&self.gateway, options)
+    }
+
+    /// What the policy would say of a call that is not made: JSON text of a question and of its answer.
+    ///
+    /// # Errors
+    /// `Misuse` for what is no question, `Dead` or `Disposed`.
+    pub fn explain(&self, #[wasm_bindgen(unchecked_param_type = "string")] question: &JsValue) -> Result<String, JsValue> {
+        let question = Question::read(&convert::text(question, "question")?).map_err(convert::misuse)?;
+        self.gateway.run(move |gateway| gateway.explain(&question).into_string())
     }
 
     /// Starts or stops writing the trace.

@@ -184,6 +184,11 @@ export class Driver {
     return this.#core.snapshot(options);
   }
 
+  /** What the policy would say of a call. @param {object} question @returns {object} */
+  explain(question) {
+    return JSON.parse(this.#core.explain(JSON.stringify(question)));
+  }
+
   /** Who gets the lines of the trace; undefined stops writing it. @param {(line: string) => void} [onTrace] */
   trace(onTrace) {
     this.#onTrace = onTrace;

@@ -127,6 +127,13 @@ export class Gateway {
     return this.#driver.snapshot(options);
   }
 
+  explain(tool, options) {
+    const given = checkOptions(options, ["agent", "sender", "channel", "arguments", "approvedBefore"], "explain");
+    const { approvedBefore: approved_before, ...question } = given;
+    this.#alive();
+    return this.#driver.explain({ tool, approved_before, ...question });
+  }
+
   trace(onTrace) {
     checkFunctions({ onTrace }, ["onTrace"]);
     this.#alive();

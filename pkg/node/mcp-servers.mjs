@@ -1,5 +1,6 @@
 import { Gateway } from "../node.mjs";
-import { EXIT_FAILED, EXIT_OK } from "./process.mjs";
+import { Core } from "./core.mjs";
+import { EXIT_FAILED, EXIT_OK, genesis } from "./process.mjs";
 import { table } from "./table.mjs";
 import { UsageError } from "./usage.mjs";
 
@@ -25,6 +26,27 @@ export async function list(configuration, { json, output, progress }) {
   return EXIT_OK;
 }
 
+/**
+ * What the policy would say of a call.
+ *
+ * @param {object} configuration
+ * @param {object} question as `Core.explain` takes it
+ * @param {{ start: boolean, progress: (server: Seen) => void }} options `start`: the servers that the tool may be of are
+ * started and asked for their tools
+ * @returns {Promise<import("../index.d.ts").Explanation>}
+ */
+export async function explained(configuration, question, { start, progress }) {
+  const core = new Core(genesis(), configuration);
+  const known = JSON.parse(core.explain(JSON.stringify(question)));
+  core.dispose();
+  const names = known.answers.map(({ server }) => server);
+  const servers = (configuration.mcp_servers ?? []).filter(({ name }) => names.includes(name));
+  if (!start || servers.length === 0) return known;
+  const { tool, approved_before: approvedBefore, ...rest } = question;
+  const whole = { ...configuration, mcp_servers: servers };
+  return withServers(whole, servers, progress, (gateway) => gateway.explain(tool, { ...rest, approvedBefore }));
+}
+
 /** `narrows mcp test NAME`: one server, with its tools or with the cause. */
 export async function test(configuration, name, { json, output, progress }) {
   const servers = (configuration.mcp_servers ?? []).filter((server) => server?.name === name);
@@ -35,15 +57,27 @@ export async function test(configuration, name, { json, output, progress }) {
   return server.state === "ready" ? EXIT_OK : EXIT_FAILED;
 }
 
-/**
- * Starts the servers of a configuration in a gateway of their own, and ends them when each is ready or has failed.
- *
- * @param {object} configuration
- * @param {(server: Seen) => void} progress is told of each as it comes
- * @returns {Promise<Seen[]>} in the order of the configuration
- */
+/** Starts the servers of a configuration. @returns {Promise<Seen[]>} what became of them, in the order of the configuration */
 async function started(configuration, progress) {
   const servers = configuration.mcp_servers ?? [];
+  // Only what concerns the servers: a fault elsewhere is the gateway's to tell.
+  const config = { mcp_servers: servers, ...(configuration.network && { network: configuration.network }) };
+  return withServers(config, servers, progress, async (gateway, seen) => {
+    const tools = await gateway.tools();
+    for (const entry of seen.values()) entry.tools = toolsOf(entry.name, tools);
+    return servers.map(({ name }) => seen.get(name));
+  });
+}
+
+/**
+ * Starts servers in a gateway of their own, waits until each is ready or has failed, and ends them after what is done then.
+ *
+ * @param {object} config of the gateway
+ * @param {object[]} servers those of the configuration
+ * @param {(server: Seen) => void} progress is told of each as it comes
+ * @param {(gateway: Gateway, seen: Map<string, Seen>) => unknown} use
+ */
+async function withServers(config, servers, progress, use) {
   const began = performance.now();
   const seen = new Map();
   let settled;
@@ -60,17 +94,13 @@ async function started(configuration, progress) {
     progress(entry);
     if (seen.size === servers.length) settled();
   };
-  // Only what concerns the servers: a fault elsewhere is the gateway's to tell.
-  const config = { mcp_servers: servers, ...(configuration.network && { network: configuration.network }) };
   const gateway = await Gateway.open({ config, onNotice });
   try {
     if (servers.length > 0) await all;
-    const tools = await gateway.tools();
-    for (const entry of seen.values()) entry.tools = toolsOf(entry.name, tools);
+    return await use(gateway, seen);
   } finally {
     gateway.dispose();
   }
-  return servers.map(({ name }) => seen.get(name));
 }
 
 function toolsOf(server, tools) {

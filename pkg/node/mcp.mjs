@@ -17,6 +17,7 @@ Usage
   narrows mcp catalog [QUERY]      servers that can be added by their id
   narrows mcp add ID               add one of the catalog to the configuration file
   narrows mcp remove NAME          take one out of it again
+  narrows mcp explain TOOL         what the policy says of a call, and which rule decides
 
 Options
   --config FILE           the configuration file; without it that of NARROWS_CONFIG, else ${defaultFile()}
@@ -24,14 +25,23 @@ Options
   --name NAME             add: another name than the id
   --key NAME=VALUE        add: the value of a variable that the server needs, as often as there are such
   --arg TEXT              add: one more argument of its command, such as a folder
+  --agent NAME            explain: which agent would call, as agents of the configuration names it
+  --sender ID             explain: on whose behalf, as users names it
+  --channel NAME          explain: from where, as approval.channel_rules names it
+  --arguments JSON        explain: what the call would be made with, to be scanned as well
+  --approved              explain: as in a session that approved the tool before
+  --start                 explain: start the servers that the tool may be of, and ask them
   -h, --help              this text
 
 Exit codes
   0 done, 1 the server failed, 2 the command line or the configuration is no good, or a value is missing
+  explain: 0 the call would be made, 3 it would wait for a person, 4 it would be refused
 `;
 
 const COMMON = { config: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } };
+const TEXT = { type: "string" };
 const LIST = { type: "string", multiple: true };
+const ON = { type: "boolean" };
 
 /** The commands with their options, and how many words they take: at least and at most. */
 const COMMANDS = {
@@ -40,6 +50,12 @@ const COMMANDS = {
   catalog: { run: catalog, words: [0, Infinity] },
   add: { run: add, words: [1, 1], what: "the ID of a catalog entry", options: { name: { type: "string" }, key: LIST, arg: LIST } },
   remove: { run: remove, words: [1, 1], what: "the NAME of a server" },
+  explain: {
+    run: explain,
+    words: [1, 1],
+    what: "the name of a TOOL",
+    options: { agent: TEXT, sender: TEXT, channel: TEXT, arguments: TEXT, approved: ON, start: ON },
+  },
 };
 
 /**
@@ -77,14 +93,36 @@ function parsed(args, options) {
 async function servers({ words: [name], json = false, config, output }) {
   // The gateway itself is loaded for these two alone: the others edit and read files.
   const { readConfiguration } = await import("./configuration.mjs");
-  const { list, seconds, test } = await import("./mcp-servers.mjs");
+  const { list, test } = await import("./mcp-servers.mjs");
   const configuration = readConfiguration(config, process.env);
-  // A person at a terminal sees what goes on; a program reads standard output alone.
-  const progress = ({ name, state, ms }) => {
-    if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${seconds(ms)}\n`);
-  };
   const view = { json, output, progress };
   return name === undefined ? list(configuration, view) : test(configuration, name, view);
+}
+
+/** A person at a terminal sees what goes on; a program reads standard output alone. */
+function progress({ name, state, ms }) {
+  if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${(ms / 1000).toFixed(1)} s\n`);
+}
+
+async function explain({ words: [tool], agent, sender, channel, arguments: given, approved = false, start = false, config, json, output }) {
+  const { readConfiguration } = await import("./configuration.mjs");
+  const { explained } = await import("./mcp-servers.mjs");
+  const { exitCode, told } = await import("./explanation.mjs");
+  const question = { tool, agent, sender, channel, approved_before: approved, arguments: argumentsOf(given) };
+  const explanation = await explained(readConfiguration(config, process.env), question, { start, progress });
+  output.write(json ? `${JSON.stringify(explanation, null, 2)}\n` : `${told(explanation, output)}\n`);
+  return exitCode(explanation);
+}
+
+function argumentsOf(text) {
+  if (text === undefined) return undefined;
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // told below
+  }
+  throw new UsageError("--arguments takes a JSON object.");
 }
 
 function catalogOf(file) {

@@ -183,6 +183,26 @@ export type Todo = number;
 /** A text for a peer, or some of the body of a response. */
 export type BareText = [peer: number, request: undefined, text: string] | [peer: undefined, request: number, text: string];
 
+/** What the policy would say of a call. */
+export interface Explanation {
+  readonly tool: string;
+  /** one for each tool that may be meant: several only as long as servers have not listed their tools */
+  readonly answers: readonly {
+    readonly server?: string;
+    /** the tool's own name, once its server listed it */
+    readonly raw_tool?: string;
+    readonly verdict: "run" | "ask" | "refused";
+    /** of `ask`: whether nothing may stand in for the person */
+    readonly force_human?: boolean;
+    /** of `refused` */
+    readonly reason?: string;
+    /** every gate in order, up to the one that decided, with the rule in words */
+    readonly trace: readonly { readonly gate: string; readonly outcome: string; readonly rule: string }[];
+  }[];
+  /** what decides as well and cannot be told now, in sentences */
+  readonly unknown: readonly string[];
+}
+
 /** Whether a snapshot holds credentials: for the host's own storage true, the default; to hand on false. */
 export interface SnapshotOptions {
   secrets?: boolean;
@@ -213,6 +233,11 @@ export class Core {
   timeout(): string | undefined;
   /** All state, in pieces of JSON text under 1 MiB each. */
   snapshot(options?: SnapshotOptions): string[];
+  /**
+   * What the policy would say of a call that is not made: JSON text of `{tool, agent?, sender?, channel?, arguments?,
+   * approved_before?}`, answered with that of an {@link Explanation}.
+   */
+  explain(question: string): string;
   /** Starts or stops writing the trace. */
   trace(on: boolean): void;
   /** The next line of the trace: JSON text with placeholders for secrets. */

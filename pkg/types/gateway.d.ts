@@ -1,5 +1,5 @@
 import type { ConfigObject } from "./config.js";
-import type { Notice, SnapshotOptions } from "./core.js";
+import type { Explanation, Notice, SnapshotOptions } from "./core.js";
 import type { Host, Signal } from "./host.js";
 import type { Answer, ToolArguments, ToolName, ToolResults } from "./tools.js";
 import type { Work, WorkOutcome, WorkUpdate } from "./work.js";
@@ -141,6 +141,18 @@ export interface ToolDefinition {
     readonly idempotentHint: boolean;
     readonly openWorldHint: boolean;
   };
+}
+
+/** Who would call, and with what. */
+export interface ExplainOptions {
+  /** who would call; what is left out is as the configuration's `caller` says */
+  readonly agent?: string;
+  readonly sender?: string;
+  readonly channel?: string;
+  /** what it would be called with; without them the scan is left out */
+  readonly arguments?: { readonly [name: string]: unknown };
+  /** whether the caller's session approved the tool before */
+  readonly approvedBefore?: boolean;
 }
 
 /** The scope of a connection. */
@@ -309,6 +321,12 @@ export class Gateway {
 
   /** All state, in pieces of JSON text under 1 MiB each. It holds credentials unless `secrets` is false. */
   snapshot(options?: SnapshotOptions): string[];
+
+  /**
+   * What the policy would say of a call that is not made: by the same rules, in their order, as every call is held against.
+   * Of a server that has not listed its tools the configuration alone is known.
+   */
+  explain(tool: string, options?: ExplainOptions): Explanation;
 
   /**
    * Who gets the lines of the trace from now on; undefined stops it. Only a trace that was asked for when the gateway was

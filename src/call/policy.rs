@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::approving::Approving;
 use super::{Run, Work};
-use crate::config::CallerConfig;
+use crate::config::{CallerConfig, Config};
 use crate::incoming::{is_http, principal_of};
 use crate::io::Level;
 use crate::json::{self, Array, Json, Object, Raw};
@@ -19,7 +19,7 @@ use crate::policy::evaluation::Risk;
 use crate::policy::glob::Names;
 use crate::policy::settings::{Results, ServerTaint};
 use crate::policy::taint::{self, PathPattern, Scanned};
-use crate::policy::{Action, Facts, Report, Rule, Rules, Verdict, canonical, evaluate};
+use crate::policy::{Action, Evaluation, Facts, Report, Rule, Rules, Verdict, canonical, evaluate};
 
 /// How much of a call a person is shown.
 const SUMMARY: usize = 2000;
@@ -51,21 +51,13 @@ fn decide(
     arguments: Option<&Json>,
     approval: Option<&str>,
 ) -> Result<Admitted, ToolError> {
-    let names = Names { offered: &tool.offered, composed: &tool.composed };
     let caller = caller(run);
-    let facts = Facts {
-        names,
-        server: &tool.server_name,
-        agent: caller.agent.as_deref(),
-        sender: caller.sender.as_deref(),
-        channel: caller.channel.as_deref(),
-        approved_before: run.ground.approvals.remembers(run.scope_name, &tool.offered),
-    };
-    let evaluation = evaluate(&run.ground.config.policy, &facts);
+    let approved_before = run.ground.approvals.remembers(run.scope_name, &tool.offered);
+    let evaluation = evaluation(&run.ground.config, tool, &caller, approved_before);
     if let Verdict::Refused(reason) = &evaluation.verdict {
         return Err(ToolError::new(Code::Blocked, format!("{} was not called: {reason}", tool.offered)));
     }
-    scan(run, tool, names, arguments)?;
+    scan(run, tool, arguments)?;
     check_schema(tool, arguments)?;
     let digest = canonical::digest(&tool.offered, arguments.map(Json::raw));
     let policy = canonical::hash(&[run.ground.config.policy_json().as_str(), tool.definition.as_str()]);
@@ -108,6 +100,19 @@ fn decide(
     Ok(Admitted::Waits(Box::new(Work::Approving(work))))
 }
 
+/// What the policy says of a call, whatever its arguments are.
+pub(crate) fn evaluation(config: &Config, tool: &LinkedTool, caller: &CallerConfig, approved_before: bool) -> Evaluation {
+    let facts = Facts {
+        names: Names { offered: &tool.offered, composed: &tool.composed },
+        server: &tool.server_name,
+        agent: caller.agent.as_deref(),
+        sender: caller.sender.as_deref(),
+        channel: caller.channel.as_deref(),
+        approved_before,
+    };
+    evaluate(&config.policy, &facts)
+}
+
 /// Who calls: of a peer that the host opened the host says it, of one that came over HTTP its token.
 fn caller(run: &Run<'_>) -> CallerConfig {
     let config = &run.ground.config;
@@ -142,14 +147,19 @@ fn summary(tool: &LinkedTool, arguments: Option<&Json>) -> String {
     text.char_indices().nth(SUMMARY).map_or_else(|| text.clone(), |(at, _)| format!("{}…", text.get(..at).unwrap_or_default()))
 }
 
-fn scan(run: &mut Run<'_>, tool: &LinkedTool, names: Names<'_>, arguments: Option<&Json>) -> Result<(), ToolError> {
+fn scan(run: &mut Run<'_>, tool: &LinkedTool, arguments: Option<&Json>) -> Result<(), ToolError> {
     let Some(arguments) = arguments else { return Ok(()) };
-    let config = &run.ground.config;
+    let report = findings(&run.ground.config, tool, arguments);
+    tell(run, &tool.offered, report)
+}
+
+/// What fires in the arguments of a call.
+pub(crate) fn findings(config: &Config, tool: &LinkedTool, arguments: &Json) -> Report {
+    let names = Names { offered: &tool.offered, composed: &tool.composed };
     let own = ServerTaint::default();
     let server = config.mcp_servers.iter().find(|server| server.name == tool.server_name);
     let scanned = config.policy.scanned(names, &tool.tool, server.map_or(&own, |server| &server.taint));
-    let report = taint::check(arguments.raw(), &scanned);
-    tell(run, &tool.offered, report)
+    taint::check(arguments.raw(), &scanned)
 }
 
 /// Writes down what was found and may leave all the same.
@@ -169,7 +179,8 @@ fn tell(run: &mut Run<'_>, tool: &str, report: Report) -> Result<(), ToolError> 
     Ok(())
 }
 
-fn blocked(tool: &str, report: &Report) -> ToolError {
+/// The error that names what may not leave.
+pub(crate) fn blocked(tool: &str, report: &Report) -> ToolError {
     if let Some(path) = &report.too_deep {
         let message = format!("{tool} was not called: the arguments are nested deeper than {} at {path}", taint::DEPTH);
         return ToolError::new(Code::Blocked, message);
@@ -188,7 +199,10 @@ fn blocked(tool: &str, report: &Report) -> ToolError {
 }
 
 /// The arguments have what the tool's schema says that they must have.
-fn check_schema(tool: &LinkedTool, arguments: Option<&Json>) -> Result<(), ToolError> {
+///
+/// # Errors
+/// They lack something.
+pub(crate) fn check_schema(tool: &LinkedTool, arguments: Option<&Json>) -> Result<(), ToolError> {
     let definition = tool.definition.members().unwrap_or_default();
     let schema = definition.get("inputSchema").and_then(json::members).unwrap_or_default();
     let given = arguments.and_then(Json::members).unwrap_or_default();

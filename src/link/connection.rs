@@ -136,6 +136,12 @@ impl Link {
         &self.tools
     }
 
+    /// Whether its tools are known, though it may be broken by now.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        self.state == State::Ready || !self.tools.is_empty()
+    }
+
     /// The process that it is connected to.
     #[must_use]
     pub const fn link(&self) -> Option<LinkId> {

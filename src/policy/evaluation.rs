@@ -89,7 +89,14 @@ impl Evaluation {
     /// The JSON form: `verdict`, `force_human` where it asks, `reason` where it refuses, and `trace`.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let (mut out, mut trace) = (Object::new(), Array::new());
+        let mut out = Object::new();
+        self.write(&mut out);
+        out.finish()
+    }
+
+    /// Writes the members of the JSON form.
+    pub fn write(&self, out: &mut Object) {
+        let mut trace = Array::new();
         match &self.verdict {
             Verdict::Refused(reason) => out.string("verdict", "refused").string("reason", reason),
             Verdict::Run => out.string("verdict", "run"),
@@ -101,7 +108,6 @@ impl Evaluation {
             trace.nested(entry);
         }
         out.nested("trace", trace);
-        out.finish()
     }
 }
 

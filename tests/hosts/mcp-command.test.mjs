@@ -90,7 +90,7 @@ test("bad usage is one sentence and exit code 2", async (t) => {
     assert.deepEqual([code, stdout, stderr.split("\n").length], [2, "", 2], words.join(" "));
     assert.match(stderr, said);
   }
-  assert.match((await run(["--help"])).stdout, /narrows mcp add ID/);
+  assert.match((await run(["--help"])).stdout, /narrows mcp add ID[^]*narrows mcp explain TOOL/);
 });
 
 test("a configuration in TOML is read, and every fault of it is told with its place", async (t) => {
@@ -121,4 +121,51 @@ test("servers are started side by side and told with what they offer, or why the
   assert.equal(dead.code, 1);
   assert.match(dead.stdout, /^dies: failed after [^]*\n {2}\| SyntaxError: x/);
   assert.equal((await run(["test", "none"])).code, 2);
+});
+
+test("a call is explained rule by rule without any server, and with it by what it lists", async (t) => {
+  const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
+  const text = `[[mcp_servers]]
+name = "mine"
+transport = { type = "stdio", command = "node", args = ${JSON.stringify([program])} }
+[[mcp_servers]]
+name = "other"
+transport = { type = "stdio", command = "no-such-program" }
+[approval]
+require_approval = ["mcp_mine_e*"]
+[[approval.channel_rules]]
+channel = "web"
+denied_tools = ["mcp_mine_echo"]
+[[users]]
+id = "ada"
+[agents.cron]
+mcp_servers = ["other"]
+[agents.default]
+mcp_servers = ["*"]
+`;
+  const { run } = home(t, { ".config/narrows/narrows.toml": text });
+  const asks = await run(["explain", "mcp_mine_echo", "--sender", "ada"]);
+  assert.equal(asks.code, 3, asks.stderr);
+  assert.match(asks.stdout, /^mcp_mine_echo of mine: the call would wait for a person$/m);
+  assert.match(asks.stdout, /^ 5 +approval +needed +`approval.require_approval` has mcp_mine_e\*$/m);
+  assert.match(asks.stdout, /^Not known here:\n {2}whether mine has such a tool/m);
+  for (const [words, code, said] of [
+    [["--sender", "ada", "--approved"], 0, /approved the tool before/],
+    [["--sender", "eve"], 3, /whatever was approved before[^]*force human +the sender eve is not in `users`/],
+    [["--sender", "ada", "--channel", "web"], 4, /refused: the channel web denies mcp_mine_echo/],
+    [["--sender", "ada", "--agent", "cron"], 4, /`agents\.cron\.mcp_servers` does not have mine/],
+    [["--sender", "ada", "--arguments", '{"password":"hunter2x"}'], 4, /scan +deny +.*\$\.password/],
+  ]) {
+    const answer = await run(["explain", "mcp_mine_echo", ...words]);
+    assert.deepEqual([answer.code, said.test(answer.stdout)], [code, true], answer.stdout + answer.stderr);
+  }
+  const listed = await run(["explain", "mcp_mine_echo", "--sender", "ada", "--start", "--json"]);
+  assert.equal(listed.code, 3, listed.stderr);
+  const { answers } = JSON.parse(listed.stdout);
+  assert.deepEqual(answers.map(({ raw_tool, trace }) => [raw_tool, trace[0].outcome]), [["echo", "pass"]]);
+  const none = await run(["explain", "mcp_mine_eco", "--sender", "ada", "--start"]);
+  assert.equal(none.code, 4);
+  assert.match(none.stdout, /no server offers a tool of that name; offered are mcp_mine_echo/);
+  assert.equal((await run(["explain", "x", "--arguments", "[]"])).code, 2);
+  assert.equal((await run(["explain", "send_message"])).code, 0);
 });

@@ -1,7 +1,7 @@
 //! Calls that wait for a person: through the whole gateway, with the client, the host and the HTTP face as those who decide.
 
 use narrows::config::Config;
-use narrows::gateway::{Gateway, Secrets};
+use narrows::gateway::{Gateway, Question, Secrets};
 use narrows::io::{Input, LinkEvent, PeerId, RequestId};
 
 use crate::world::{World, at, genesis, servers, string_at};
@@ -389,4 +389,30 @@ fn no_call_runs_without_its_approval_and_none_twice() {
         }
         assert_eq!(seen.len(), approved.len());
     }
+}
+
+/// The verdict and the last gate of an explanation.
+fn explained(world: &World, question: &str) -> (String, String) {
+    let question = Question::read(question).unwrap();
+    let told = world.gateway.explain(&question).into_string();
+    let verdict = string_at(&told, &["answers", "0", "verdict"]).unwrap();
+    let trace = at(&told, &["answers", "0", "trace"]).unwrap();
+    let last = narrows::json::elements(narrows::json::parse(&trace, 8).unwrap()).unwrap().len() - 1;
+    (verdict, string_at(&trace, &[&last.to_string(), "gate"]).unwrap())
+}
+
+#[test]
+fn an_explanation_says_what_becomes_of_the_call() {
+    let mut world = ready();
+    let verdict = |world: &World, tool: &str| explained(world, &format!(r#"{{"tool":"{tool}"}}"#));
+    assert_eq!(verdict(&world, WITHDRAW), ("ask".into(), "waiver".into()));
+    assert_eq!(verdict(&world, "mcp_everyapi_everyapi_status"), ("run".into(), "approval".into()));
+    assert_eq!(verdict(&world, "mcp_everyapi_everyapi_nothing"), ("refused".into(), "name".into()));
+    let question = r#"{"tool":"mcp_everyapi_everyapi_status","arguments":{"password":"hunter2x"}}"#;
+    assert_eq!(explained(&world, question), ("refused".into(), "scan".into()));
+    world.call(1, "mcp_everyapi_everyapi_status", r#","arguments":{"password":"hunter2x"}"#);
+    assert_eq!(world.error(1).0, "blocked");
+    assert!(world.written.is_empty() && world.notices.iter().all(|(event, _)| event != "approval_proposed"));
+    let question = format!(r#"{{"tool":"{WITHDRAW}","approved_before":true}}"#);
+    assert_eq!(explained(&world, &question), ("run".into(), "waiver".into()));
 }

@@ -113,7 +113,8 @@ async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<strin
   gateway.port().postMessage({ jsonrpc: "2.0", method: "ping", id: 1 });
   const pieces: string[] = gateway.snapshot({ secrets: false });
   (await SlimGateway.open({ snapshot: pieces })).dispose();
-  gateway.trace((line) => line.length);
+  const reason: string | undefined = gateway.explain("mcp_a_b", { sender: "ada", arguments: { x: 1 } }).answers[0]?.trace[0]?.rule;
+  gateway.trace((line) => line.length + (reason?.length ?? 0));
   gateway.trace();
   return [first?.name, text, task?.status?.state, health, own, other, response.status, gateway.dead].join();
 }
