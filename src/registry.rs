@@ -1,5 +1,6 @@
 //! The agents of a scope: where they are, what goes with their requests, what their cards say.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -55,7 +56,7 @@ pub struct Profile {
     /// the interface to call; `None` where the card offers none that is spoken here
     pub interface: Option<Interface>,
     /// the one in the other version that the card offers too
-    pub other: Option<Interface>,
+    pub other: Option<Box<Interface>>,
     /// what the card offers instead
     pub offered: Vec<String>,
     /// whether sends are streamed

@@ -1,5 +1,6 @@
 //! Looking for an agent's card, one candidate after the other.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -73,7 +74,7 @@ pub enum Search {
     /// an answer is awaited
     Going,
     /// the first that was a card
-    Found(alloc::boxed::Box<Found>),
+    Found(Box<Found>),
     /// none was; what became of each
     NotFound(String),
 }
@@ -189,7 +190,7 @@ impl Discovery {
                     return self.next(run);
                 }
                 match Card::read(&String::from_utf8_lossy(&reply.body), run.ground.config.limits.depth()) {
-                    Ok(card) => Search::Found(alloc::boxed::Box::new(self.found(card, reply.url))),
+                    Ok(card) => Search::Found(Box::new(self.found(card, reply.url))),
                     Err(fault) => {
                         self.judge(Verdict::of(Code::ProtocolError));
                         self.tried.push(format!("{path} is no card: {fault}"));
@@ -274,7 +275,7 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             notes: choice.notes,
             offered: Vec::new(),
             interface: Some(choice.interface),
-            other: choice.other,
+            other: choice.other.map(Box::new),
         },
         Err(fault) => Profile {
             summary: a2a::normalized(card, None),

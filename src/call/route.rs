@@ -1,5 +1,7 @@
 //! How an agent is spoken to: its interface, and the other version where it turns out to speak that.
 
+use alloc::boxed::Box;
+
 use super::Run;
 use super::target::Target;
 use crate::a2a::{Dialect, Fault, FaultKind, Interface};
@@ -11,7 +13,7 @@ use crate::registry::Profile;
 pub struct Route {
     interface: Interface,
     /// what the card offers in the other version
-    other: Option<Interface>,
+    other: Option<Box<Interface>>,
     by_public: bool,
     downgraded: bool,
     /// what the agent said to the version that its card names, where the other one was a guess
@@ -72,7 +74,7 @@ impl Route {
             return false;
         }
         self.interface = match self.other.take() {
-            Some(other) if other.dialect.is_10() != self.dialect().is_10() => other,
+            Some(other) if other.dialect.is_10() != self.dialect().is_10() => *other,
             _ => {
                 self.refusal = Some(problem.clone()).filter(|_| self.interface.declared);
                 self.interface.in_other_version()

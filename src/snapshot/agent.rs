@@ -1,5 +1,6 @@
 //! An agent as a record.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::{Form, Record};
@@ -106,7 +107,7 @@ fn profile(profile: &Profile) -> Json {
     }
     out.strings("offered", &profile.offered);
     out.strings("notes", &profile.notes);
-    for (name, interface) in [("interface", &profile.interface), ("other", &profile.other)] {
+    for (name, interface) in [("interface", profile.interface.as_ref()), ("other", profile.other.as_deref())] {
         let Some(interface) = interface else { continue };
         let dialect = DIALECTS.iter().find(|(dialect, _)| *dialect == interface.dialect).map_or("", |(_, name)| name);
         let mut to = Object::new();
@@ -172,7 +173,7 @@ fn read_profile(record: &Record<'_, '_>) -> Option<Profile> {
     Some(Profile {
         summary: card.json("summary"),
         interface: interface("interface"),
-        other: interface("other"),
+        other: interface("other").map(Box::new),
         offered: card.texts("offered"),
         streaming: card.boolean("streaming"),
         foreign: card.boolean("foreign"),

@@ -119,8 +119,8 @@ fn what_was_forgotten_is_not_made_up() {
     world.work(&stream, "seen");
     let seen = (*ids(world.body(lost)).last().unwrap()).to_owned();
     world.gone(lost);
-    for _ in 0..10 {
-        world.work(&stream, "missed");
+    for n in 0..10 {
+        world.work(&stream, &format!("missed {n}"));
     }
     let again = get(&mut world, &session, Some(&seen));
     assert_eq!(world.done(again).status, 400);
