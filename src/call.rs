@@ -34,6 +34,7 @@ pub mod fault;
 pub mod finding;
 pub mod life;
 pub mod linked;
+pub mod outgoing;
 pub mod ping;
 pub mod policy;
 pub mod push;
@@ -199,7 +200,8 @@ impl<'g> Run<'g> {
         let Some(trace) = &self.caller.trace else { return };
         let given = plan.credentials.as_ref().map_or(&[][..], |credentials| &credentials.headers);
         for (name, value) in trace.headers() {
-            if http::header(given, name).is_none() && self.scope.secrets.redact(value.clone()) == value {
+            let known = self.scope.secrets.redact(value.clone()) != value;
+            if http::header(given, name).is_none() && !known && outgoing::is_clean(&value) {
                 plan.headers.push((String::from(name), value));
             }
         }

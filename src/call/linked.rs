@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use super::policy::{self, Admitted};
 use super::{Ended, Run, Work, fault};
 use crate::io::{Deadline, Level, Reason};
-use crate::json::{Json, Raw};
+use crate::json::{Json, Object, Raw};
 use crate::jsonrpc;
 use crate::link::catalog::LinkedTool;
 use crate::link::wire::CallOrder;
@@ -39,18 +39,21 @@ impl LinkedCall {
         let now = run.ground.now;
         // What the caller knows of other servers' and agents' credentials is not told to this one.
         let arguments = arguments.map(|raw| run.scope.secrets.redact_json(Json::from_raw(raw)));
-        let approval = match policy::admit(run, tool, arguments.as_ref())? {
-            Admitted::Yes(approval) => approval,
-            Admitted::Waits(work) => return Ok(Started::Running(work)),
-        };
+        let mut meta = Object::new();
+        meta.members(&run.caller.meta);
+        let meta = run.scope.secrets.redact_json(meta.finish());
         let order = CallOrder {
             call: run.caller.call,
             tool: tool.tool.clone(),
             arguments,
-            meta: core::mem::take(&mut run.caller.meta),
+            meta: meta.members().unwrap_or_default().keep(),
             progress: run.caller.progress_token.is_some(),
             log_level: run.caller.log_level,
             again: false,
+        };
+        let approval = match policy::admit(run, tool, &order)? {
+            Admitted::Yes(approval) => approval,
+            Admitted::Waits(work) => return Ok(Started::Running(work)),
         };
         run.ground.link_jobs.push_back(Job::Call { server: tool.server, order });
         let until = now.plus_ms(tool.timeout_ms);

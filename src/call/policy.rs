@@ -9,10 +9,12 @@ use alloc::vec::Vec;
 use super::approving::Approving;
 use super::{Run, Work};
 use crate::config::{CallerConfig, Config};
+use crate::ground::Ground;
 use crate::incoming::{is_http, principal_of};
 use crate::io::Level;
-use crate::json::{self, Array, Json, Object, Raw};
+use crate::json::{self, Array, Json, Object};
 use crate::link::catalog::LinkedTool;
+use crate::link::wire::CallOrder;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::policy::approvals::Proposal;
 use crate::policy::evaluation::Risk;
@@ -32,34 +34,47 @@ pub(super) enum Admitted {
     Waits(Box<Work>),
 }
 
-/// Holds a call to a server's tool against the policy, with its arguments as they are sent.
+/// Holds a call to a server's tool against the policy, as it is sent: with its arguments and its `_meta`.
 ///
 /// # Errors
 /// It is refused.
-pub(super) fn admit(run: &mut Run<'_>, tool: &Arc<LinkedTool>, arguments: Option<&Json>) -> Result<Admitted, ToolError> {
+pub(super) fn admit(run: &mut Run<'_>, tool: &Arc<LinkedTool>, order: &CallOrder) -> Result<Admitted, ToolError> {
     let approval = run.caller.approval.take();
-    let admitted = decide(run, tool, arguments, approval.as_deref());
+    let sent = Sent::of(order);
+    let admitted = decide(run, tool, &sent, approval.as_deref());
     if let Some(id) = approval.filter(|_| admitted.is_err()) {
         run.ground.approvals.withdraw(&id);
     }
     admitted
 }
 
-fn decide(
-    run: &mut Run<'_>,
-    tool: &Arc<LinkedTool>,
-    arguments: Option<&Json>,
-    approval: Option<&str>,
-) -> Result<Admitted, ToolError> {
+/// All that a caller sends to a server.
+pub(crate) struct Sent {
+    /// the arguments
+    pub(crate) arguments: Option<Json>,
+    /// `{"_meta": {…}}`, where there is any
+    pub(crate) envelope: Option<Json>,
+}
+
+impl Sent {
+    fn of(order: &CallOrder) -> Self {
+        let (mut meta, mut envelope) = (Object::new(), Object::new());
+        meta.members(&order.meta);
+        envelope.nested("_meta", meta);
+        Self { arguments: order.arguments.clone(), envelope: (!order.meta.is_empty()).then(|| envelope.finish()) }
+    }
+}
+
+fn decide(run: &mut Run<'_>, tool: &Arc<LinkedTool>, sent: &Sent, approval: Option<&str>) -> Result<Admitted, ToolError> {
     let caller = caller(run);
     let approved_before = run.ground.approvals.remembers(run.scope_name, &tool.offered);
     let evaluation = evaluation(&run.ground.config, tool, &caller, approved_before);
     if let Verdict::Refused(reason) = &evaluation.verdict {
         return Err(ToolError::new(Code::Blocked, format!("{} was not called: {reason}", tool.offered)));
     }
-    scan(run, tool, arguments)?;
-    check_schema(tool, arguments)?;
-    let digest = canonical::digest(&tool.offered, arguments.map(Json::raw));
+    scan(run, tool, sent)?;
+    check_schema(tool, sent.arguments.as_ref())?;
+    let digest = canonical::digest(&tool.offered, sent.arguments.as_ref().map(Json::raw), sent.envelope.as_ref().map(Json::raw));
     let policy = canonical::hash(&[run.ground.config.policy_json().as_str(), tool.definition.as_str()]);
     if let Some(id) = approval {
         let executed = run.ground.approvals.take(id, &digest, &policy);
@@ -88,7 +103,7 @@ fn decide(
         channel: caller.channel,
         asker,
         risk: Risk::High,
-        summary: summary(tool, arguments),
+        summary: summary(tool, sent),
         digest,
         policy,
     };
@@ -96,7 +111,7 @@ fn decide(
     let proposed = ground.approvals.propose(proposal, &ground.config.policy.approval, &mut ground.random, now);
     let id = proposed.map_err(|_| ToolError::new(Code::Busy, "too many calls wait for an approval: try again later"))?;
     notice(run, PROPOSED, &id);
-    let work = Approving::start(run, id, arguments.cloned());
+    let work = Approving::start(run, id, sent.arguments.clone());
     Ok(Admitted::Waits(Box::new(Work::Approving(work))))
 }
 
@@ -140,49 +155,69 @@ pub(crate) fn notice(run: &mut Run<'_>, event: &'static str, id: &str) {
 }
 
 /// The call in words, without what may not be shown.
-fn summary(tool: &LinkedTool, arguments: Option<&Json>) -> String {
-    let clean = arguments.and_then(|arguments| taint::redacted_json(arguments.raw(), Rules::ALL)).map(|(json, _)| json);
-    let shown = clean.as_ref().or(arguments).map_or("{}", Json::as_str);
-    let text = format!("{} of {} with {shown}", tool.tool, tool.server_name);
+fn summary(tool: &LinkedTool, sent: &Sent) -> String {
+    let mut text = format!("{} of {} with ", tool.tool, tool.server_name);
+    text.push_str(&shown(sent.arguments.as_ref()));
+    if sent.envelope.is_some() {
+        text.push_str(" and ");
+        text.push_str(&shown(sent.envelope.as_ref()));
+    }
     text.char_indices().nth(SUMMARY).map_or_else(|| text.clone(), |(at, _)| format!("{}…", text.get(..at).unwrap_or_default()))
 }
 
-fn scan(run: &mut Run<'_>, tool: &LinkedTool, arguments: Option<&Json>) -> Result<(), ToolError> {
-    let Some(arguments) = arguments else { return Ok(()) };
-    let report = findings(&run.ground.config, tool, arguments);
-    tell(run, &tool.offered, report)
+/// A value of a call as people may see it.
+fn shown(value: Option<&Json>) -> String {
+    let clean = value.and_then(|value| taint::redacted_json(value.raw(), Rules::ALL)).map(|(json, _)| json);
+    clean.as_ref().or(value).map_or("{}", Json::as_str).to_string()
 }
 
-/// What fires in the arguments of a call.
-pub(crate) fn findings(config: &Config, tool: &LinkedTool, arguments: &Json) -> Report {
+/// Members of `_meta` whose values are ids by design (W3C Trace Context, Baggage).
+const TRACES: [&str; 3] = ["$._meta.traceparent", "$._meta.tracestate", "$._meta.baggage"];
+
+fn scan(run: &mut Run<'_>, tool: &LinkedTool, sent: &Sent) -> Result<(), ToolError> {
+    let report = findings(&run.ground.config, tool, sent);
+    let words = format!("{} was not called", tool.offered);
+    tell(run.ground, &tool.offered, [&words, "its arguments"], report)
+}
+
+/// What fires in a call, as it is sent.
+pub(crate) fn findings(config: &Config, tool: &LinkedTool, sent: &Sent) -> Report {
     let names = Names { offered: &tool.offered, composed: &tool.composed };
     let own = ServerTaint::default();
     let server = config.mcp_servers.iter().find(|server| server.name == tool.server_name);
     let scanned = config.policy.scanned(names, &tool.tool, server.map_or(&own, |server| &server.taint));
-    taint::check(arguments.raw(), &scanned)
+    let mut report = sent.arguments.as_ref().map(|arguments| taint::check(arguments.raw(), &scanned)).unwrap_or_default();
+    if let Some(envelope) = &sent.envelope {
+        let mut paths = scanned.paths.to_vec();
+        paths.extend(TRACES.iter().filter_map(|path| Some((PathPattern::read(path)?, Rules::only(Rule::OpaqueToken)))));
+        let more = taint::check(envelope.raw(), &Scanned { paths: &paths, ..scanned });
+        report.findings.extend(more.findings);
+        report.too_deep = report.too_deep.or(more.too_deep);
+    }
+    report
 }
 
-/// Writes down what was found and may leave all the same.
+/// Writes down what was found and may leave all the same. `words` say what was not done, and with what.
 ///
 /// # Errors
 /// It may not leave.
-fn tell(run: &mut Run<'_>, tool: &str, report: Report) -> Result<(), ToolError> {
+pub(super) fn tell(ground: &mut Ground, tool: &str, words: [&str; 2], report: Report) -> Result<(), ToolError> {
     if report.blocks() {
-        return Err(blocked(tool, &report));
+        return Err(blocked(words, &report));
     }
     for finding in report.findings {
         let mut fields = Object::new();
         fields.string("tool", tool).string("path", &finding.path).string("rule", finding.rule.name());
         let level = if finding.action == Action::Log { Level::Info } else { Level::Warning };
-        run.ground.notice(level, "taint", fields);
+        ground.notice(level, "taint", fields);
     }
     Ok(())
 }
 
 /// The error that names what may not leave.
-pub(crate) fn blocked(tool: &str, report: &Report) -> ToolError {
+pub(crate) fn blocked([refused, what]: [&str; 2], report: &Report) -> ToolError {
     if let Some(path) = &report.too_deep {
-        let message = format!("{tool} was not called: the arguments are nested deeper than {} at {path}", taint::DEPTH);
+        let message = format!("{refused}: {what} is nested deeper than {} at {path}", taint::DEPTH);
         return ToolError::new(Code::Blocked, message);
     }
     let (mut words, mut list) = (Vec::new(), Array::new());
@@ -193,15 +228,11 @@ pub(crate) fn blocked(tool: &str, report: &Report) -> ToolError {
         words.push(format!("{} ({})", finding.path, finding.rule.name()));
     }
     words.truncate(10);
-    let message =
-        format!("{tool} was not called: something in its arguments may not leave: {}", crate::text::joined(&words, ", "));
+    let message = format!("{refused}: something in {what} may not leave: {}", crate::text::joined(&words, ", "));
     ToolError::new(Code::Blocked, message).with("findings", list.finish())
 }
 
 /// The arguments have what the tool's schema says that they must have.
-///
-/// # Errors
-/// They lack something.
 pub(crate) fn check_schema(tool: &LinkedTool, arguments: Option<&Json>) -> Result<(), ToolError> {
     let definition = tool.definition.members().unwrap_or_default();
     let schema = definition.get("inputSchema").and_then(json::members).unwrap_or_default();
@@ -228,30 +259,4 @@ pub(super) fn inbound(run: &mut Run<'_>, tool: &LinkedTool, raw: Json) -> Json {
     fields.string("tool", &tool.offered).strings("rules", fired.list().into_iter().map(Rule::name));
     run.ground.notice(Level::Warning, "taint_result", fields);
     if results == Results::Redact { redacted } else { raw }
-}
-
-/// Tools of the gateway that send what their caller writes to agents.
-const SENDING: [&str; 2] = ["send_message", "broadcast_message"];
-/// What they send.
-const SENT: [&str; 3] = ["message", "parts", "metadata"];
-
-/// Holds a message to agents against the rules that look for secrets.
-///
-/// # Errors
-/// It may not leave.
-pub(crate) fn check_message(run: &mut Run<'_>, tool: &str, arguments: Option<Raw<'_>>) -> Result<(), ToolError> {
-    let Some(members) = arguments.and_then(json::members).filter(|_| SENDING.contains(&tool)) else { return Ok(()) };
-    let mut sent = Object::new();
-    for name in SENT {
-        if let Some(raw) = members.get(name) {
-            sent.json(name, &Json::from_raw(raw));
-        }
-    }
-    let names = Names { offered: tool, composed: tool };
-    // The bytes of a file are no token.
-    let paths: Vec<_> =
-        PathPattern::read("$.parts[*].raw").map(|path| (path, Rules::only(Rule::OpaqueToken))).into_iter().collect();
-    let rules = Rules::SECRETS.without(run.ground.config.policy.muted(names));
-    let report = taint::check(sent.finish().raw(), &Scanned { rules, paths: &paths, actions: Vec::new() });
-    tell(run, tool, report)
 }

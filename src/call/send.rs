@@ -8,7 +8,7 @@ use super::finding::{Finding, Found};
 use super::life::{self, Event as Happening, State};
 use super::route::Route;
 use super::target::Target;
-use super::{Ended, Run, Work, fault};
+use super::{Ended, Run, Work, fault, outgoing};
 use crate::a2a::{self, Assembly, Event, Fault, Operation, SendRequest};
 use crate::exchange::{Failure, Reply, Report, Want};
 use crate::history;
@@ -237,6 +237,11 @@ impl Send {
         if !encoded.lost.is_empty() {
             let (version, lost) = (interface.dialect.version(), text::joined(&encoded.lost, ", "));
             run.log(Level::Warning, &format!("A2A {version} has no place for {lost}: {} does not get that", self.target.label));
+        }
+        if operation.says_something()
+            && let Err(error) = outgoing::check_body(run.ground, encoded.body.as_deref().unwrap_or("{}"))
+        {
+            return Some(self.fail(run, error));
         }
         let encoded = if self.state == State::Resuming && self.other_method { encoded.with_other_method() } else { encoded };
         let plan = self.target.plan(self.route.as_ref()?, encoded, want);

@@ -157,7 +157,7 @@ impl Target {
 /// The error of an alias that is nobody's, with what to do about it.
 #[must_use]
 pub fn no_agent(alias: &str, hint: &str) -> ToolError {
-    ToolError::new(Code::UnknownAgent, format!("there is no agent '{}'{hint}", shown(alias)))
+    ToolError::new(Code::UnknownAgent, format!("there is no connected agent '{}'{hint}", shown(alias)))
 }
 
 /// A name as it may be repeated: cut, and without what may be a password before an `@`.

@@ -8,7 +8,7 @@ use super::finding::{Finding, Found};
 use super::route::Route;
 use super::send::task_result;
 use super::target::Target;
-use super::{Ended, Run, Work, fault};
+use super::{Ended, Run, Work, fault, outgoing};
 use crate::a2a::{self, Operation};
 use crate::exchange::{Failure, Report};
 use crate::io::{Deadline, ExchangeId, Reason};
@@ -31,6 +31,16 @@ pub enum Wish {
     Cancel,
 }
 
+impl Wish {
+    /// The tool that does it.
+    const fn tool(self) -> &'static str {
+        match self {
+            Self::Get { .. } => "get_task",
+            Self::Cancel => "cancel_task",
+        }
+    }
+}
+
 /// A get_task or cancel_task.
 #[derive(Debug)]
 pub struct TaskCall {
@@ -47,8 +57,9 @@ impl TaskCall {
     /// Asks the agent.
     ///
     /// # Errors
-    /// Where the agent offers no interface, its address is not called, or the id cannot be asked for.
+    /// Where the agent offers no interface, its address is not called, or the id cannot be asked for or may not leave.
     pub fn start(run: &mut Run<'_>, target: Target, task_id: String, wish: Wish) -> Result<Started, ToolError> {
+        outgoing::check_text(run.ground, wish.tool(), "task_id", &task_id)?;
         let until = run.ground.now.plus_ms(TIMEOUT_MS);
         let mut work = Self { target, task_id, wish, until, finding: Finding::default(), route: None, exchange: None };
         let found = work.finding.look(run, &work.target);

@@ -154,11 +154,12 @@ impl Gateway {
 
     /// Adds what the scan and the tool's schema say of the arguments.
     fn look_into(&self, tool: &LinkedTool, arguments: &Json, evaluation: &mut Evaluation) {
-        let report = policy::findings(&self.ground.config, tool, arguments);
+        let sent = policy::Sent { arguments: Some(arguments.clone()), envelope: None };
+        let report = policy::findings(&self.ground.config, tool, &sent);
         let schema = policy::check_schema(tool, Some(arguments)).err();
         let found = gather(report.findings.iter().map(|it| format!("{} ({})", it.path, it.rule.name())));
         let (gate, outcome, rule) = if report.blocks() {
-            ("scan", "deny", policy::blocked(&tool.offered, &report).message)
+            ("scan", "deny", policy::blocked([&format!("{} was not called", tool.offered), "its arguments"], &report).message)
         } else if let Some(error) = schema {
             ("schema", "deny", error.message)
         } else if found.is_empty() {

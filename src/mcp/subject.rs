@@ -9,7 +9,7 @@ use super::outcome::{Code, ToolError, ToolResult};
 use super::prompts::{self, PROMPTS, Prompt, Says};
 use super::tool::{Started, Tool};
 use crate::call::linked::LinkedCall;
-use crate::call::{Ended, Run, policy};
+use crate::call::{Ended, Run};
 use crate::config::Config;
 use crate::json::{self, Json, Object, Raw};
 use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS};
@@ -104,10 +104,7 @@ impl Subject {
         match self {
             Self::Prompt(prompt) if ASKS => prompts::start(prompt, &members, &run.answers),
             Self::Prompt(_) => Ok(Started::Done(ToolResult::new("", Object::new()))),
-            Self::Tool(tool) => {
-                policy::check_message(run, tool.name, arguments)?;
-                (tool.start)(run, Arguments::new(members))
-            }
+            Self::Tool(tool) => (tool.start)(run, Arguments::new(members)),
             Self::Linked(tool) => LinkedCall::start(run, tool, arguments),
         }
     }

@@ -39,15 +39,19 @@ fn write(out: &mut String, raw: Raw<'_>) {
     }
 }
 
-/// The digest of a call: 64 hexadecimal digits. The arguments are nested no deeper than the gateway's own bound.
+/// The digest of a call with its `_meta`: 64 hexadecimal digits. Both are nested no deeper than the gateway's own bound.
 #[must_use]
-pub fn digest(tool: &str, arguments: Option<Raw<'_>>) -> String {
-    let mut text = String::new();
-    match arguments {
-        Some(raw) => write(&mut text, raw),
-        None => text.push_str("{}"),
-    }
-    hash(&[tool, &text])
+pub fn digest(tool: &str, arguments: Option<Raw<'_>>, meta: Option<Raw<'_>>) -> String {
+    let written = [arguments, meta].map(|raw| {
+        let mut text = String::new();
+        match raw {
+            Some(raw) => write(&mut text, raw),
+            None => text.push_str("{}"),
+        }
+        text
+    });
+    let [arguments, meta] = written;
+    hash(&[tool, &arguments, &meta])
 }
 
 /// The SHA-256 of some texts, each with its length before it, in hexadecimal digits.
@@ -72,7 +76,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> String {
-        digest("mcp_a_b", Some(json::parse(text, 64).unwrap()))
+        digest("mcp_a_b", Some(json::parse(text, 64).unwrap()), None)
     }
 
     #[test]
@@ -91,8 +95,10 @@ mod tests {
         assert_ne!(of(r#"{"a":1,"a":2}"#), of(r#"{"a":2,"a":1}"#));
         assert_ne!(of(r#"{"a":"\ud800"}"#), of(r#"{"a":"\ud801"}"#));
         assert_ne!(of(r#"{"\ud800":1}"#), of(r#"{"\ud801":1}"#));
-        assert_ne!(digest("mcp_a_b", None), digest("mcp_a_c", None));
-        assert_eq!(digest("mcp_a_b", None), of("{}"));
+        assert_ne!(digest("mcp_a_b", None, None), digest("mcp_a_c", None, None));
+        assert_eq!(digest("mcp_a_b", None, None), of("{}"));
+        let meta = json::parse(r#"{"a":1}"#, 64).unwrap();
+        assert_ne!(digest("mcp_a_b", None, Some(meta)), digest("mcp_a_b", Some(meta), None));
     }
 
     #[test]

@@ -276,6 +276,9 @@ pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Js
         && let Some(request) = ground.approvals.get(approving.id())
     {
         record.json("approving", &approving.record(request)).integer("asked", call.caller.asked);
+        let mut meta = Object::new();
+        meta.members(&call.caller.meta);
+        record.nested("meta", meta);
         record.optional_json("progress_token", call.caller.progress_token.as_ref());
         if let Some(progress) = call.caller.progress {
             record.integer("progress", progress);

@@ -222,6 +222,7 @@ fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
         Asking::read(&asking, ground.instant_of(WallTime(asking.integer("until"))))
     });
     let approving = record.value("approving").map(|raw| {
+        caller.meta = record.value("meta").and_then(json::members).unwrap_or_default().keep();
         caller.asked = record.number("asked");
         caller.progress_token = record.value("progress_token").map(Json::from_raw);
         caller.progress = record.value("progress").map(|_| record.number("progress"));

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::ToString;
 
-use crate::call::Run;
+use crate::call::{Run, outgoing};
 use crate::caller::CallerCard;
 use crate::json::{self, Array, Json, Object};
 use crate::mcp::arguments::Arguments;
@@ -41,6 +41,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         }
     }
     let caller = CallerCard { name: name.clone(), card: card.finish(), metadata_key: metadata_key.clone() };
+    outgoing::check_json(run.ground, TOOL.name, caller.put_into(None).raw())?;
     let replaced = run.scope.caller.replace(caller).is_some();
     let verb = if replaced { "replaced" } else { "created" };
     let mut out = Object::new();

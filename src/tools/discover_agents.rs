@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::connect_agent::check_headers;
-use crate::call::Run;
 use crate::call::directory::AskDirectory;
+use crate::call::{Run, outgoing};
 use crate::directory::Question;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
@@ -59,6 +59,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         return Err(invalid(format!("`filter` has more than {FILTER} characters")));
     }
     check_headers(&headers)?;
+    outgoing::check_text(run.ground, TOOL.name, "filter", filter.as_deref().unwrap_or_default())?;
     let Some(given) = given else {
         let filter = filter.unwrap_or_default();
         let limit = limit.map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));

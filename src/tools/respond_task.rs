@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use super::list_tasks::is_seen;
 use super::parts::{self, parts_schema};
 use crate::a2a::{Artifact, ArtifactUpdate, Event, Message, Role, State, Status, StatusUpdate, View};
-use crate::call::Run;
+use crate::call::{Run, outgoing};
 use crate::json::{self, Object};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
@@ -53,7 +53,8 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         let message = format!("task {task_id} has ended as {}", task.state().kebab());
         return Err(ToolError::new(Code::InvalidArgument, message));
     }
-    let message = words.map(|parts| Message { role: Role::Agent, ..Message::from_user(String::new(), parts) });
+    let message: Option<Message> = words.map(|parts| Message { role: Role::Agent, ..Message::from_user(String::new(), parts) });
+    check(run, message.as_ref(), artifact.as_ref())?;
     let (task_id, context_id, metadata) = (None, None, None);
     let status = Status { message, ..Status::of(state) };
     let update = StatusUpdate { task_id, context_id, status, last: false, metadata };
@@ -64,6 +65,16 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         run.served.report(number, event, at, &mut run.ground.random);
     }
     answered(run, number)
+}
+
+/// The answer goes to another agent.
+fn check(run: &mut Run<'_>, message: Option<&Message>, artifact: Option<&Event>) -> Result<(), ToolError> {
+    let mut sent = Object::new();
+    sent.optional_json("message", message.map(Message::to_json).as_ref());
+    if let Some(Event::Artifact(update)) = artifact {
+        sent.json("artifact", &update.artifact.to_json());
+    }
+    outgoing::check_json(run.ground, TOOL.name, sent.finish().raw())
 }
 
 /// The artifact of the arguments, as a whole one.

@@ -8,7 +8,7 @@ use super::parts::{self, parts_schema};
 use crate::a2a::{Message, Part, SendRequest};
 use crate::call::send::{Keeping, Patience, Send};
 use crate::call::target::Target;
-use crate::call::{Run, fault};
+use crate::call::{Run, fault, outgoing};
 use crate::contexts::Ids;
 use crate::json::{Json, Object};
 use crate::mcp::arguments::Arguments;
@@ -57,12 +57,15 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         Some(known) if !new_conversation => known.conversation.complete(given),
         Some(_) | None => given,
     };
+    let mut request = request(run, parts, ids, metadata);
+    (request.accepted_output_modes, request.history_length) = (accepted_output_modes, history_length);
+    outgoing::check(run.ground, TOOL.name, &request)?;
     target.check(run)?;
     if detached {
         run.room_to_dispatch()?;
     }
     take_token(run, &target)?;
-    let request = request(run, parts, ids, metadata, accepted_output_modes, history_length);
+    request.message.message_id = run.ground.random.uuid();
     if !detached {
         return Send::alone(run, target, request, patience, Keeping::Conversation);
     }
@@ -79,22 +82,16 @@ fn blank_as_absent(id: Option<String>) -> Option<String> {
     id.filter(|id| !id.is_empty())
 }
 
-/// The request of a message, with the caller's card in its metadata.
-pub(super) fn request(
-    run: &mut Run<'_>,
-    parts: Vec<Part>,
-    ids: Ids,
-    metadata: Option<Json>,
-    accepted_output_modes: Option<Vec<String>>,
-    history_length: Option<u64>,
-) -> SendRequest {
-    let message = Message::from_user(run.ground.random.uuid(), parts);
+/// The request of a message that has no id yet, with the caller's card in its metadata.
+pub(super) fn request(run: &Run<'_>, parts: Vec<Part>, ids: Ids, metadata: Option<Json>) -> SendRequest {
+    let message = Message::from_user(String::new(), parts);
     let Ids { context_id, task_id, reference_task_ids } = ids;
     let message = Message { context_id, task_id, reference_task_ids, ..message };
     let metadata = match &run.scope.caller {
         Some(caller) => Some(caller.put_into(metadata)),
         None => metadata,
     };
+    let (accepted_output_modes, history_length) = (None, None);
     SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false }
 }
 

@@ -24,6 +24,7 @@ mod plain;
 mod push;
 mod relay;
 mod restart;
+mod secrets;
 mod sends;
 #[path = "../support/storage.rs"]
 mod storage;

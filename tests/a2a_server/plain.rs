@@ -10,13 +10,13 @@ use super::world::{Response, World};
 const AGENT: &str = "https://agent.test/";
 const CARD: &str = r#"{"name":"B","description":"d","version":"2","supportedInterfaces":[{"url":"https://agent.test/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},"skills":[{"id":"cook","name":"Cook","tags":[]}]}"#;
 
-fn body(response: &Response) -> Value {
+pub(super) fn body(response: &Response) -> Value {
     assert_eq!(response.header("content-type"), Some("application/json"), "{response:?}");
     value(&response.body)
 }
 
 /// The error of a response: its status and code.
-fn fault(response: &Response) -> (u16, String) {
+pub(super) fn fault(response: &Response) -> (u16, String) {
     let body = body(response);
     assert!(!text(&body, "error.message").is_empty() && !text(&body, "error.request_id").is_empty(), "{body}");
     (response.status, text(&body, "error.code"))
@@ -41,7 +41,7 @@ fn discover_as(world: &mut World, fields: &[(&str, &str)]) -> Response {
     world.done(request)
 }
 
-fn known(config: &str) -> World {
+pub(super) fn known(config: &str) -> World {
     let mut world = World::new(config);
     assert_eq!(discover_as(&mut world, &[]).status, 200);
     world

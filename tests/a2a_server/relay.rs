@@ -9,12 +9,12 @@ use super::world::World;
 const CONFIG: &str = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
 pub(super) const CARD: &str = r#"{"name":"B","version":"1","supportedInterfaces":[{"url":"https://agent.test/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},"skills":[{"id":"cook","name":"Cook","tags":[]}]}"#;
 
-fn world() -> World {
+pub(super) fn world() -> World {
     World::new(CONFIG)
 }
 
 /// Gives the agent's card to whoever asks for it.
-fn give_cards(world: &mut World) {
+pub(super) fn give_cards(world: &mut World) {
     let (cards, others): (Vec<_>, Vec<_>) =
         world.fetches.drain(..).partition(|(_, fetch)| fetch.url.ends_with("agent-card.json"));
     world.fetches = others;

@@ -263,6 +263,22 @@ fn only_a_token_that_may_approve_decides() {
     world.read("everyapi");
 }
 
+#[test]
+fn what_stands_beside_the_arguments_is_shown_and_approved_with_them() {
+    let call = |meta: &str| {
+        let mut world = ready();
+        world.call(1, WITHDRAW, &format!(r#","arguments":{{"amount":5}},"_meta":{{"com.example/to":{meta}}}"#));
+        let (_, fields) = world.notices.last().unwrap().clone();
+        (world, string_at(&fields, &["arguments_digest"]).unwrap(), string_at(&fields, &["summary"]).unwrap())
+    };
+    let (mut world, digest, summary) = call(r#""ada""#);
+    assert!(summary.contains(r#"{"amount":5} and {"_meta":{"com.example/to":"ada"}}"#), "{summary}");
+    assert_ne!(call(r#""eve""#).1, digest);
+    let id = proposed(&world);
+    decide(&mut world, &id, true);
+    assert_eq!(string_at(&world.read("everyapi"), &["params", "_meta", "com.example/to"]).as_deref(), Some("ada"));
+}
+
 fn elicited(answer: &str) -> (World, String) {
     let mut world = World::new(&guarded("", ""));
     world.open(1);
@@ -309,7 +325,7 @@ fn a_call_that_waits_survives_a_restart() {
     let config = guarded("", "");
     let mut world = World::shaken(&config);
     serve(&mut world);
-    world.call(1, WITHDRAW, r#","arguments":{"amount":5}"#);
+    world.call(1, WITHDRAW, r#","arguments":{"amount":5},"_meta":{"com.example/to":"ada"}"#);
     let id = proposed(&world);
     let pieces = world.gateway.snapshot(Secrets::Keep);
     let restored = Gateway::restore(genesis(0), Config::from_json(&config).unwrap(), &pieces).unwrap();
@@ -318,7 +334,9 @@ fn a_call_that_waits_survives_a_restart() {
     serve(&mut world);
     assert!(world.is_quiet("everyapi"));
     decide(&mut world, &id, true);
-    assert_eq!(at(&world.read("everyapi"), &["params", "arguments"]).unwrap(), r#"{"amount":5}"#);
+    let call = world.read("everyapi");
+    assert_eq!(at(&call, &["params", "arguments"]).unwrap(), r#"{"amount":5}"#);
+    assert_eq!(at(&call, &["params", "_meta"]).unwrap(), r#"{"com.example/to":"ada"}"#);
     decide(&mut world, &id, true);
     assert!(world.is_quiet("everyapi"));
 }

@@ -35,6 +35,32 @@ fn a_secret_does_not_leave_and_is_not_repeated() {
 }
 
 #[test]
+fn what_stands_beside_the_arguments_is_looked_at_as_they_are() {
+    for (meta, path) in [
+        (format!(r#"{{"com.example/k":"{}"}}"#, token()), r#"$._meta["com.example/k"]"#),
+        (format!(r#"{{"k":{{"deep":["{}"]}}}}"#, token()), "$._meta.k.deep[0]"),
+        (format!(r#"{{"traceparent":"00-{0}-{0}-01","tracestate":"v={1}"}}"#, "1", token()), "$._meta.tracestate"),
+        (r#"{"password":"x"}"#.to_owned(), "$._meta.password"),
+        (r#"{"baggage":"password=s3cr3tpass0"}"#.to_owned(), "$._meta.baggage"),
+    ] {
+        let mut world = ready("", "");
+        world.call(1, "mcp_a_x", &format!(r#","arguments":{{"a":1}},"_meta":{meta}"#));
+        let text = world.answered(1);
+        let found = string_at(&text, &["result", "structuredContent", "error", "findings", "0", "path"]);
+        assert_eq!(found.as_deref(), Some(path), "{text}");
+        assert!(text.contains(r#""code":"blocked""#) && !text.contains("A1b2C3") && world.is_quiet("a"), "{text}");
+    }
+    let mut world = ready("", "");
+    let random = ["q8Zr3Vn1Lx7Tk5Wb9Yc2", "Md6Hf4Gj0Ps8"].concat();
+    world.call(1, "mcp_a_x", &format!(r#","_meta":{{"com.example/id":"{random}"}}"#));
+    assert_eq!(world.error(1).0, "blocked");
+    world.call(2, "mcp_a_x", &format!(r#","_meta":{{"baggage":"session={random}","com.example/n":9007199254740993}}"#));
+    let sent = world.read("a");
+    assert_eq!(at(&sent, &["params", "_meta", "com.example/n"]).as_deref(), Some("9007199254740993"));
+    assert_eq!(string_at(&sent, &["params", "_meta", "baggage"]), Some(format!("session={random}")));
+}
+
+#[test]
 fn rules_are_muted_by_tool_by_place_and_by_server() {
     let secret = format!(r#","arguments":{{"a":"{}"}}"#, token());
     for (server, more, leaves) in [
@@ -106,14 +132,65 @@ fn messages_to_agents_hold_no_secrets() {
         (2, format!(r#""parts":[{{"text":"hi"}},{{"data":{{"k":"{}"}}}}]"#, token())),
         (3, r#""parts":[{"url":"https://u:hunter2xyz@files.test/x"}]"#.to_owned()),
         (4, format!(r#""message":"hi","metadata":{{"k":"{}"}}"#, token())),
+        (5, format!(r#""message":"hi","context_id":"{}""#, token())),
+        (6, format!(r#""message":"hi","task_id":"{}""#, token())),
+        (7, format!(r#""message":"hi","reference_task_ids":["t","{}"]"#, token())),
+        (8, format!(r#""message":"hi","accepted_output_modes":["{}"]"#, token())),
     ] {
         send(&mut world, id, &arguments);
         assert_eq!(world.error(id).0, "blocked", "{arguments}");
     }
-    send(&mut world, 5, r#""message":"mail ada@example.org""#);
-    assert!(world.said.is_empty());
+    let random = ["q8Zr3Vn1Lx7Tk5Wb9Yc2", "Md6Hf4Gj0Ps8"].concat();
+    send(&mut world, 9, &format!(r#""message":"mail ada@example.org","context_id":"{random}""#));
+    assert!(world.said.is_empty() && world.fetches.len() == 1);
     let mute = r#","mcp_taint_policy":[{"tool":"send_message","skip_rules":["WellKnownPrefix"]}]"#;
     let mut world = ready("", mute);
     send(&mut world, 1, &format!(r#""message":"use {}""#, token()));
     assert!(world.said.is_empty() && !matches!(world.gateway.poll_output(), Some(Output::Message { .. })));
+}
+
+#[test]
+fn nothing_else_that_agents_are_told_holds_a_secret() {
+    let mut world = ready("", r#","directory":{"url":"https://directory.test/agents"}"#);
+    for (id, tool, arguments) in [
+        (1, "create_caller_card", format!(r#""name":"me","description":"use {}""#, token())),
+        (2, "create_caller_card", format!(r#""name":"me","description":"d","metadata_key":"{}""#, token())),
+        (3, "create_caller_card", format!(r#""name":"me","description":"d","skills":[{{"name":"s","tags":["{}"]}}]"#, token())),
+        (4, "get_task", format!(r#""agent":"https://agent.test","task_id":"{}""#, token())),
+        (5, "cancel_task", format!(r#""agent":"https://agent.test","task_id":"{}""#, token())),
+        (6, "discover_agents", format!(r#""filter":"{}""#, token())),
+        (7, "broadcast_message", format!(r#""aliases":["a"],"message":"{}""#, token())),
+    ] {
+        world.call(id, tool, &format!(r#","arguments":{{{arguments}}}"#));
+        assert_eq!(world.error(id).0, "blocked", "{tool} {arguments}");
+    }
+    assert!(world.fetches.is_empty());
+    world.call(8, "view_caller_card", "");
+    assert!(world.answered(8).contains("no caller card"));
+}
+
+#[test]
+fn a_card_that_was_kept_from_before_goes_out_with_no_message() {
+    let muted = r#","mcp_taint_policy":[{"tool":"create_caller_card","skip_rules":["WellKnownPrefix"]}]"#;
+    let mut world = ready("", muted);
+    world.call(1, "create_caller_card", &format!(r#","arguments":{{"name":"me","description":"use {}"}}"#, token()));
+    world.answered(1);
+    world.call(2, "send_message", r#","arguments":{"agent":"https://agent.test","message":"hi"}"#);
+    let (code, words) = world.error(2);
+    assert_eq!(code, "blocked");
+    assert!(words.contains("$.metadata.caller_agent_card.description"), "{words}");
+}
+
+#[test]
+fn the_state_of_a_trace_takes_no_secret_along() {
+    for (state, told) in [("v=abc".to_owned(), true), (format!("v={}", token()), false)] {
+        let mut world = ready("", "");
+        let trace = format!(r#""traceparent":"00-{}-{}-01","tracestate":"{state}""#, "1".repeat(32), "2".repeat(16));
+        let arguments = r#""arguments":{"agent":"https://agent.test","message":"hi"}"#;
+        world.call(1, "send_message", &format!(r#",{arguments},"_meta":{{{trace}}}"#));
+        let (_, request) = world.fetch();
+        let names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
+        assert!(names.contains(&"traceparent"));
+        assert_eq!(names.contains(&"tracestate"), told, "{state}");
+    }
 }

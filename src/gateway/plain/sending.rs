@@ -7,6 +7,7 @@ use alloc::string::{String, ToString};
 use super::{Done, required};
 use crate::a2a::asked::check_message;
 use crate::a2a::{Dialect, Message, Part, Role, SendRequest, State};
+use crate::call::outgoing;
 use crate::call::target::Target;
 use crate::call::task::{TaskCall, Wish};
 use crate::gateway::Gateway;
@@ -18,6 +19,7 @@ use crate::json::{self, Kind, Members};
 use crate::plain::Fault;
 use crate::served::{Duty, Sent, ServedTask, TaskNumber, begun_by};
 use crate::text;
+use crate::tools::SEND_MESSAGE;
 use crate::url;
 
 /// How long a send waits for its task where its caller does not say.
@@ -50,6 +52,7 @@ impl Gateway {
             return self.plain_wait(request, sent.0, wait_ms);
         }
         let agent = self.plain_trusted(owner, &agent_url)?;
+        outgoing::check(&mut self.ground, SEND_MESSAGE.name, &send)?;
         let number = match send.message.task_id.clone() {
             Some(id) => self.plain_more(owner, &id, &send)?,
             None => self.plain_new(owner, agent, &send)?,

@@ -20,7 +20,7 @@ fn proposal(session: &str) -> Proposal {
         asker: "ada".into(),
         risk: Risk::High,
         summary: "delete {}".into(),
-        digest: digest("mcp_db_delete", None),
+        digest: digest("mcp_db_delete", None, None),
         policy: "p1".into(),
     }
 }
