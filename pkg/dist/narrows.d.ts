@@ -23,6 +23,13 @@ export class Core {
      */
     dispose(): void;
     /**
+     * What the policy would say of a call that is not made: JSON text of a question and of its answer.
+     *
+     * # Errors
+     * `Misuse` for what is no question, `Dead` or `Disposed`.
+     */
+    explain(question: string): string;
+    /**
      * Takes in what happened, in its JSON form. Gives what is to be done then: 1 where outputs wait, plus 2 where
      * `timeout` has another answer than the last one.
      *
@@ -148,6 +155,7 @@ export interface InitOutput {
     readonly core_body: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_dead: (a: number) => [number, number];
     readonly core_dispose: (a: number) => void;
+    readonly core_explain: (a: number, b: any) => [number, number, number, number];
     readonly core_input: (a: number, b: any, c: any) => [number, number, number];
     readonly core_message: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_new: (a: any, b: any) => [number, number, number];

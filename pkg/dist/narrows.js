@@ -57,6 +57,32 @@ export class Core {
         wasm.core_dispose(this.__wbg_ptr);
     }
     /**
+     * What the policy would say of a call that is not made: JSON text of a question and of its answer.
+     *
+     * # Errors
+     * `Misuse` for what is no question, `Dead` or `Disposed`.
+     * @param {string} question
+     * @returns {string}
+     */
+    explain(question) {
+        let deferred2_0;
+        let deferred2_1;
+        try {
+            const ret = wasm.core_explain(this.__wbg_ptr, question);
+            var ptr1 = ret[0];
+            var len1 = ret[1];
+            if (ret[3]) {
+                ptr1 = 0; len1 = 0;
+                throw takeFromExternrefTable0(ret[2]);
+            }
+            deferred2_0 = ptr1;
+            deferred2_1 = len1;
+            return getStringFromWasm0(ptr1, len1);
+        } finally {
+            wasm.__wbindgen_free(deferred2_0, deferred2_1, 1);
+        }
+    }
+    /**
      * Takes in what happened, in its JSON form. Gives what is to be done then: 1 where outputs wait, plus 2 where
      * `timeout` has another answer than the last one.
      *
@@ -707,7 +733,7 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 148, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 150, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },
