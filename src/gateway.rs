@@ -27,6 +27,7 @@ mod agent;
 mod approving;
 mod asking;
 mod card;
+mod configuring;
 mod delivering;
 mod directory;
 mod explaining;
@@ -190,6 +191,10 @@ impl Gateway {
             Input::Directory(input) => self.directory_input(input),
             Input::Decision { approval, approved, reason } => {
                 self.host_decides(&approval, approved, reason);
+                Ok(())
+            }
+            Input::Configure { config } => {
+                self.configure(*config);
                 Ok(())
             }
             Input::Stop => {

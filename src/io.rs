@@ -4,9 +4,11 @@
 //! run can be written down and replayed. Hosts name peers, the gateway names exchanges, with numbers that only grow:
 //! a late report about an exchange that ended is ignored, a report about one that never was is a [`Misuse`].
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::config::Config;
 use crate::json::{Json, Object};
 use crate::time::Instant;
 
@@ -172,6 +174,12 @@ pub enum Input {
         approved: bool,
         /// why, for the caller
         reason: Option<String>,
+    },
+    /// The configuration is another one from here on; what did not change goes on untouched. What the host itself stands on
+    /// stays as it was at the start: `limits`, `storage`, `server.loopback`, `directory.store`.
+    Configure {
+        /// all of it
+        config: Box<Config>,
     },
     /// The gateway is to stop serving: running responses end, new requests are refused.
     Stop,
@@ -508,6 +516,7 @@ impl Input {
                 out.string("type", "decision").string("approval", approval).boolean("approved", *approved);
                 out.optional_string("reason", reason.as_deref())
             }
+            Self::Configure { config } => out.string("type", "configure").json("config", &config.to_json()),
             Self::Stop => out.string("type", "stop"),
             Self::Tick => out.string("type", "tick"),
         };

@@ -13,7 +13,7 @@ use crate::ground::Ground;
 use crate::io::{Deadline, ExchangeId, LinkEvent, LinkId, Misuse};
 use crate::json::Json;
 use crate::list::gather;
-use crate::mcp::outcome::ToolError;
+use crate::mcp::outcome::{Code, ToolError};
 use crate::table::Table;
 use crate::time::Instant;
 use crate::tools::TOOLS;
@@ -89,12 +89,29 @@ pub enum CallReport {
     Lost(ToolError),
 }
 
+/// What another configuration did to the servers, by their names.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// those that are new
+    pub started: Vec<String>,
+    /// those that are reached in another way now
+    pub restarted: Vec<String>,
+    /// those that are gone
+    pub stopped: Vec<String>,
+}
+
+/// The error of a call to a server that is no longer configured.
+fn gone() -> ToolError {
+    ToolError::new(Code::Unreachable, "the MCP server of this tool was taken out of the configuration")
+}
+
 /// The links to all servers, in the order of the configuration.
 #[derive(Debug, Default)]
 pub struct Links {
     list: Vec<Link>,
     /// which server a process is
     server_of: Table<LinkId, ServerNumber>,
+    next_server: u64,
     next_link: u64,
     reports: Vec<Report>,
 }
@@ -103,10 +120,49 @@ impl Links {
     /// The links of a configuration, none of them connected.
     #[must_use]
     pub fn new(config: &Config, now: Instant) -> Self {
-        let list = gather(
-            config.mcp_servers.iter().zip(0..).map(|(server, number)| Link::new(ServerNumber(number), server.clone(), now)),
-        );
-        Self { list, next_link: 1, ..Self::default() }
+        let mut links = Self { next_link: 1, ..Self::default() };
+        for server in &config.mcp_servers {
+            links.begin(server, now);
+        }
+        links
+    }
+
+    fn begin(&mut self, server: &McpServer, now: Instant) {
+        self.list.push(Link::new(ServerNumber(self.next_server), server.clone(), now));
+        self.next_server += 1;
+    }
+
+    /// Goes on with the servers of another configuration: those that are reached as before stay connected.
+    pub fn configure(&mut self, out: &mut Outside<'_>, servers: &[McpServer]) -> Changes {
+        let mut before = core::mem::take(&mut self.list);
+        let mut changes = Changes::default();
+        for server in servers {
+            let known = before.iter().position(|link| link.server().name == server.name).map(|at| before.remove(at));
+            match known {
+                Some(mut link) if link.server().is_reached_as(server) => {
+                    link.adopt(server.clone());
+                    self.list.push(link);
+                    continue;
+                }
+                Some(link) => {
+                    self.end(out, link, "is configured otherwise now");
+                    changes.restarted.push(server.name.clone());
+                }
+                None => changes.started.push(server.name.clone()),
+            }
+            self.begin(server, out.ground.now);
+        }
+        for link in before {
+            changes.stopped.push(link.server().name.clone());
+            self.end(out, link, "was taken out of the configuration");
+        }
+        changes
+    }
+
+    /// Ends one for good that is no longer in the list.
+    fn end(&mut self, out: &mut Outside<'_>, mut link: Link, cause: &str) {
+        link.stop(out, cause, &mut self.reports);
+        self.settle(link.number, false);
     }
 
     /// How many links there were, for a snapshot.
@@ -121,7 +177,7 @@ impl Links {
     }
 
     fn get_mut(&mut self, server: ServerNumber) -> Option<&mut Link> {
-        self.list.get_mut(usize::try_from(server.0).ok()?)
+        self.list.iter_mut().find(|link| link.number == server)
     }
 
     /// What happened to a link; nothing where it ended before.
@@ -176,9 +232,13 @@ impl Links {
         }
     }
 
+    fn numbers(&self) -> Vec<ServerNumber> {
+        gather(self.list.iter().map(|link| link.number))
+    }
+
     /// Does what is due.
     pub fn due(&mut self, out: &mut Outside<'_>) {
-        for server in (0..).map(ServerNumber).take(self.list.len()) {
+        for server in self.numbers() {
             let (next, mut reports) = (LinkId(self.next_link), core::mem::take(&mut self.reports));
             let is_taken = self.get_mut(server).is_some_and(|link| link.due(out, next, &mut reports));
             self.reports = reports;
@@ -196,11 +256,10 @@ impl Links {
     pub fn perform(&mut self, out: &mut Outside<'_>, job: Job) {
         let mut reports = core::mem::take(&mut self.reports);
         match job {
-            Job::Call { server, order } => {
-                if let Some(link) = self.get_mut(server) {
-                    link.call(out, order, &mut reports);
-                }
-            }
+            Job::Call { server, order } => match self.get_mut(server) {
+                Some(link) => link.call(out, order, &mut reports),
+                None => reports.push(Report::Call(order.call, CallReport::Lost(gone()))),
+            },
             Job::Cancel { server, call, reason } => {
                 if let Some(link) = self.get_mut(server) {
                     link.cancel(out, call, reason);
@@ -226,18 +285,16 @@ impl Links {
     #[must_use]
     pub fn catalog(&self) -> Catalog {
         let servers =
-            self.list.iter().zip(0..).map(|(link, number)| {
-                (ServerNumber(number), link.server().name.as_str(), link.server().timeout_ms, link.tools())
-            });
+            self.list.iter().map(|link| (link.number, link.server().name.as_str(), link.server().timeout_ms, link.tools()));
         Catalog::new(&gather(servers), |name| TOOLS.iter().any(|tool| tool.name == name))
     }
 
     /// Ends all of them for good.
     pub fn stop(&mut self, out: &mut Outside<'_>) {
-        for server in (0..).map(ServerNumber).take(self.list.len()) {
+        for server in self.numbers() {
             let mut reports = core::mem::take(&mut self.reports);
             if let Some(link) = self.get_mut(server) {
-                link.stop(out, &mut reports);
+                link.stop(out, "was stopped", &mut reports);
             }
             self.reports = reports;
             self.settle(server, false);

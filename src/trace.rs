@@ -52,18 +52,22 @@ pub enum Kept {
     Whole(Option<ExchangeId>, Json),
 }
 
+fn learn_config(config: &Config, secrets: &mut Secrets) {
+    let mut known = Secrets::new();
+    for (name, value) in config.external_agents.iter().flat_map(|agent| &agent.headers) {
+        known.learn(name, value);
+    }
+    config.server.tokens.iter().for_each(|token| known.add(&token.token));
+    config.mcp_servers.iter().for_each(|server| server.teach(&mut known));
+    known.iter().for_each(|secret| secrets.add_related(secret));
+}
+
 impl Trace {
     /// The trace of a new machine, off.
     #[must_use]
     pub fn new(genesis: &Genesis, config: &Config) -> Self {
-        let mut known = Secrets::new();
-        for (name, value) in config.external_agents.iter().flat_map(|agent| &agent.headers) {
-            known.learn(name, value);
-        }
-        config.server.tokens.iter().for_each(|token| known.add(&token.token));
-        config.mcp_servers.iter().for_each(|server| server.teach(&mut known));
         let mut secrets = Secrets::new();
-        known.iter().for_each(|secret| secrets.add_related(secret));
+        learn_config(config, &mut secrets);
         let seed = genesis.seed.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let mut born = Object::new();
         born.string("seed", &seed).integer("now", genesis.now.as_ms()).integer("unix_ms", genesis.unix_ms.0);
@@ -130,6 +134,7 @@ impl Trace {
             | Input::Link { .. }
             | Input::Directory(_)
             | Input::Decision { .. }
+            | Input::Configure { .. }
             | Input::Stop
             | Input::Tick => Kept::Whole(None, input.to_json()),
         })
@@ -146,6 +151,11 @@ impl Trace {
         learn_within(raw, &mut known);
         known.iter().for_each(|secret| self.secrets.add_related(secret));
         text
+    }
+
+    /// Replaces the credentials of another configuration from now on.
+    pub fn learn_config(&mut self, config: &Config) {
+        learn_config(config, &mut self.secrets);
     }
 
     /// Replaces a credential from now on that no scope knows.

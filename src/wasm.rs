@@ -146,6 +146,19 @@ impl Core {
         self.feed(now, Input::RequestBody { request, bytes })
     }
 
+    /// Goes on with another configuration; what did not change goes on untouched.
+    ///
+    /// # Errors
+    /// As the constructor, for the configuration; then nothing changed.
+    pub fn configure(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "number | bigint")] now: &JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "ConfigObject")] config: &JsValue,
+    ) -> Result<u32, JsValue> {
+        let config = config::read(config)?.into();
+        self.feed(now, Input::Configure { config })
+    }
+
     /// The next thing to do, as JSON text.
     ///
     /// # Errors

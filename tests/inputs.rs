@@ -314,6 +314,10 @@ fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
         15 | 16 => Input::RequestEnd { request },
         17 => Input::RequestGone { request },
         18 if chance.one_in(20) => Input::Stop,
+        18 if chance.one_in(4) => {
+            let name = (*chance.pick(&["narrows", "other"])).to_owned();
+            Input::Configure { config: Config { name, ..Config::default() }.into() }
+        }
         19 => Input::Directory(any_directory_input(chance)),
         _ => Input::Tick,
     }

@@ -22,6 +22,8 @@ export class Driver {
   #fetch;
   #openLink;
   #close;
+  #complete;
+  #configured;
   #now;
   #setTimer;
   #onNotice;
@@ -53,6 +55,8 @@ export class Driver {
    *   { write(text: string): void, close(): void }} [options.openLink] starts the process of an MCP server, and reports as
    *   `LinkReport` says, never before it returned
    * @param {() => void} [options.close] lets go of what `fetch` keeps
+   * @param {(config: object) => object} [options.complete] adds to a later configuration what the host does
+   * @param {(config: object) => void} [options.configured] is told of one that holds from here on
    * @param {() => number | bigint} [options.now] milliseconds that never step back
    * @param {(callback: () => void, ms: number) => () => void} [options.setTimer] calls back once, and returns what cancels it
    * @param {(notice: { level: string, event: string, fields: object }) => void} [options.onNotice]
@@ -67,12 +71,14 @@ export class Driver {
    *   out any more
    */
   constructor(core, options) {
-    const { fetch, openLink, close, now = monotonic, setTimer = startTimer, onNotice = () => {} } = options;
+    const { fetch, openLink, close, complete = (config) => config, configured, now = monotonic, setTimer = startTimer, onNotice = () => {} } = options;
     const { onTrace, onSave, onWork, onApproval, directory, onDeath } = options;
     this.#core = core;
     this.#fetch = fetch;
     this.#openLink = openLink;
     this.#close = close;
+    this.#complete = complete;
+    this.#configured = configured;
     this.#now = now;
     this.#setTimer = setTimer;
     this.#onNotice = onNotice;
@@ -177,6 +183,27 @@ export class Driver {
   /** Removes a card, whoever registered it. @param {string} name @throws {Error} named `Misuse` */
   unregister(name) {
     this.#input({ type: "unregister", name }, true);
+  }
+
+  /**
+   * Goes on with another configuration. One with faults changes nothing, is told in the notice `configuration_refused`,
+   * and throws.
+   *
+   * @param {object} config @throws {GatewayError} `config`
+   */
+  configure(config) {
+    try {
+      const whole = this.#complete(config);
+      this.#enter((core, now) => {
+        const todo = core.configure(now, whole);
+        this.#configured?.(whole);
+        return todo;
+      }, true);
+    } catch (error) {
+      const fields = { faults: String(error.message).split("; ") };
+      if (error.code === "config") this.#guarded(() => this.#onNotice({ type: "notice", level: "error", event: "configuration_refused", fields }));
+      throw error;
+    }
   }
 
   /** All state, in pieces of JSON text. @param {{ secrets?: boolean }} [options] */

@@ -121,6 +121,10 @@ export class Gateway {
     return openPort((write, end) => this.#connect(scope, write, end));
   }
 
+  configure(config) {
+    this.#direct((driver) => driver.configure(config));
+  }
+
   snapshot(options) {
     checkOptions(options, ["secrets"], "snapshot");
     this.#alive();

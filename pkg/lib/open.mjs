@@ -23,16 +23,23 @@ export function openDriver(options, { defaults, connect } = {}) {
     }
   };
   const host = new Host(given, complain);
-  const configuration = filled(config, { defaults, onSave, onWork, directory });
+  const complete = (config) => filled(config, { defaults, onSave, onWork, directory });
+  const configuration = complete(config);
   const genesis = host.genesis();
   const core = snapshot === undefined ? new Core(genesis, configuration) : Core.restore(genesis, configuration, snapshot);
   // What comes from here on reads a configuration that the core has found good.
   const own = connect?.(configuration);
-  if (!own?.openLink) refuseProcesses(configuration);
+  const checked = (configuration) => {
+    if (!own?.openLink) refuseProcesses(configuration);
+    return configuration;
+  };
+  checked(configuration);
   const driver = new Driver(core, {
     fetch: (given?.fetch === undefined && own?.fetch) || host.fetch,
     openLink: own?.openLink,
     close: own?.close,
+    complete: (config) => checked(complete(config)),
+    configured: own?.configured,
     now: () => host.now(),
     setTimer: (callback, ms) => host.setTimer(callback, ms),
     onNotice,

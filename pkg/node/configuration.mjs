@@ -35,7 +35,7 @@ function readObject(file) {
 /** What the core says against a configuration, so that nobody has to mend one fault to be told the next. */
 function faultsOf(configuration) {
   try {
-    new Core(genesis(), configuration);
+    new Core(genesis(), configuration).free();
     return [];
   } catch (error) {
     if (error.code !== "config") throw error;

@@ -7,10 +7,13 @@ import { linkOpener } from "./links.mjs";
  * @param {{ network?: { allow_private?: boolean, allowed_hosts?: string[] }, limits?: object }} [configuration]
  */
 export function connect({ network, limits } = {}) {
-  const http = new HttpClient({ allowPrivate: network?.allow_private, allowedHosts: network?.allowed_hosts });
+  const http = new HttpClient(reach(network));
   return {
+    configured: (configuration) => http.reach(reach(configuration.network)),
     fetch: (request, report) => http.fetch(request, report),
     openLink: linkOpener({ limits }),
     close: () => http.close(),
   };
 }
+
+const reach = (network) => ({ allowPrivate: network?.allow_private, allowedHosts: network?.allowed_hosts });

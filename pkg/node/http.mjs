@@ -52,13 +52,19 @@ export class HttpClient {
    * @param {import("node:tls").ConnectionOptions} [options.tls] such as `ca`
    * @param {typeof import("node:dns").lookup} [options.resolve]
    */
-  constructor({ allowPrivate = true, allowedHosts = [], idle_ms = IDLE_MS, tls = {}, resolve } = {}) {
-    const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
-    this.#allowsPrivate = (host) => allowPrivate || allowed.has(host.toLowerCase());
-    this.#lookup = guardedLookup(this.#allowsPrivate, resolve);
-    this.#publicLookup = guardedLookup(this.#allowsPrivate, resolve, true);
+  constructor({ idle_ms = IDLE_MS, tls = {}, resolve, ...options } = {}) {
+    this.reach(options);
+    const allowsPrivate = (host) => this.#allowsPrivate(host);
+    this.#lookup = guardedLookup(allowsPrivate, resolve);
+    this.#publicLookup = guardedLookup(allowsPrivate, resolve, true);
     this.#idle_ms = idle_ms;
     this.#tls = tls;
+  }
+
+  /** What may be reached from here on, as the constructor takes it. */
+  reach({ allowPrivate = true, allowedHosts = [] }) {
+    const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
+    this.#allowsPrivate = (host) => allowPrivate || allowed.has(host.toLowerCase());
   }
 
   /**

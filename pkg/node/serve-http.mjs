@@ -3,6 +3,7 @@ import { driven } from "./driven.mjs";
 import { HttpServer } from "./http-server.mjs";
 import { PageFiles } from "./page-files.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
+import { WatchedFile } from "./reload.mjs";
 import { UsageError } from "./usage.mjs";
 
 const { lookup } = process.getBuiltinModule("node:dns/promises");
@@ -31,20 +32,29 @@ loopback.addAddress("::1", "ipv6");
  * @throws {UsageError | Error} the configuration is no good, or the address cannot be listened on
  */
 export async function serveHttp({ config, trace, state, host: name = HOST, port, insecure = false }, service = GATEWAY) {
-  const file = readConfiguration(config, process.env);
+  const watched = new WatchedFile(config);
+  let file = readConfiguration(config, process.env);
   const onlyHere = await isLoopback(name);
-  const configuration = placed(service.configured(file), onlyHere);
-  if (!onlyHere && !insecure && !file.auth?.tokens?.length) {
-    throw new UsageError(
-      `${name} can be reached by others: give auth.tokens in the configuration, or --insecure to let everybody in.`,
-    );
-  }
-  const { driver, broken } = driven(configuration, { trace, state });
-  if (worksByFunction(file)) {
-    throw new UsageError("the responder `function` is for programs that embed the gateway: take inbox, echo, or relay: with an agent.");
-  }
+  const prepared = () => {
+    if (!onlyHere && !insecure && !file.auth?.tokens?.length) {
+      throw new UsageError(
+        `${name} can be reached by others: give auth.tokens in the configuration, or --insecure to let everybody in.`,
+      );
+    }
+    if (worksByFunction(file)) {
+      throw new UsageError("the responder `function` is for programs that embed the gateway: take inbox, echo, or relay: with an agent.");
+    }
+    return placed(service.configured(file), onlyHere);
+  };
+  const configuration = prepared();
+  const { driver, log, broken } = driven(configuration, { trace, state });
+  const read = () => {
+    file = readConfiguration(config, process.env);
+    return prepared();
+  };
+  watched.follow(driver, read, log);
   const server = new HttpServer(driver, configuration.limits, service.files());
-  const told = endingSignal();
+  const told = endingSignal(() => watched.reload());
   const { address, port: actual } = await listen(server, name, port ?? service.port);
   process.stdout.write(`${service.welcome(addressed(onlyHere ? name : address, actual), file)}To end it: Ctrl-C.\n`);
   const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));

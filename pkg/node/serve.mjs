@@ -2,6 +2,7 @@ import { mcpJson } from "./command.mjs";
 import { readConfiguration } from "./configuration.mjs";
 import { driven } from "./driven.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
+import { WatchedFile } from "./reload.mjs";
 import { serveStdio } from "./stdio.mjs";
 
 /** The core's own default of `limits.message_bytes`. */
@@ -19,14 +20,20 @@ const MAX_MESSAGE_BYTES = 256 << 20;
  * @throws {import("./usage.mjs").UsageError | Error} the configuration is no good
  */
 export async function serve({ config, trace, state, ...caller }) {
-  const configuration = readConfiguration(config, process.env);
-  if (Object.keys(caller).length > 0) configuration.caller = { ...configuration.caller, ...caller };
+  const file = new WatchedFile(config);
+  const read = () => {
+    const configuration = readConfiguration(config, process.env);
+    if (Object.keys(caller).length > 0) configuration.caller = { ...configuration.caller, ...caller };
+    return configuration;
+  };
+  const configuration = read();
   const { driver, log, broken } = driven(configuration, { trace, state });
+  file.follow(driver, read, log);
   const served = serveStdio(driver, {
     input: process.stdin,
     output: process.stdout,
     messageBytes: Math.min(configuration.limits?.message_bytes ?? MESSAGE_BYTES, MAX_MESSAGE_BYTES),
-    signal: endingSignal(),
+    signal: endingSignal(() => file.reload()),
     say: (text) => log.say(text),
   });
   // From here on stdout carries the protocol alone: what anything else prints goes to stderr.

@@ -52,6 +52,7 @@ export type Input =
   | { type: "found"; lookup: number; text: string }
   | { type: "lookup_failed"; lookup: number; bad_cursor?: boolean; detail?: string }
   | { type: "decision"; approval: string; approved: boolean; reason?: string }
+  | { type: "configure"; config: ConfigObject }
   | { type: "stop" }
   | { type: "tick" };
 
@@ -225,6 +226,8 @@ export class Core {
   body(now: Milliseconds, exchange: Id, bytes: ArrayBufferView | ArrayBuffer): Todo;
   /** The input `request_body`, without an envelope. The bytes are copied. */
   requestBody(now: Milliseconds, request: Id, bytes: ArrayBufferView | ArrayBuffer): Todo;
+  /** The input `configure`; a configuration with faults throws as the constructor does. */
+  configure(now: Milliseconds, config?: ConfigObject): Todo;
   /** The JSON text of the next {@link Output}, or undefined when there is nothing to do. */
   output(): string | undefined;
   /** The same, but the outputs `message` and `response_body` come without an envelope. */

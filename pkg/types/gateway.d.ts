@@ -239,6 +239,13 @@ export class Gateway {
   static checkOutboundText(payload: unknown, sink?: OutboundSink, skipRules?: readonly string[]): Promise<OutboundFinding[]>;
   static open(options?: GatewayOptions): Promise<Gateway>;
 
+  /**
+   * Goes on with another configuration, in the place of all that `open` was given. What did not change in it goes on
+   * untouched: servers behind the gateway that are reached as before stay connected, with the calls that run. `limits` are
+   * those of the start. One with faults throws an error with the code `config`, and changes nothing.
+   */
+  configure(config?: ConfigObject): void;
+
   /** The tools, as MCP lists them: what a model is told about them. */
   tools(options?: CallOptions): Promise<ToolDefinition[]>;
 

@@ -128,6 +128,12 @@ impl Approving {
         policy::notice(run, "approval_withdrawn", &self.id);
     }
 
+    /// The policy under which it was asked is another one.
+    pub fn void(&self, run: &mut Run<'_>) {
+        run.ground.approvals.void(&self.id);
+        policy::notice(run, "approval_voided", &self.id);
+    }
+
     /// Tells the client that its answer is no longer wanted.
     pub fn withdraw_question(&mut self, run: &mut Run<'_>) {
         let Some(question) = self.question.take() else { return };

@@ -71,6 +71,13 @@ impl fmt::Debug for McpServer {
 }
 
 impl McpServer {
+    /// Whether a connection to it is one to the other as well: the same process, or the same requests.
+    #[must_use]
+    pub fn is_reached_as(&self, other: &Self) -> bool {
+        let Self { timeout_ms, template_id, taint, .. } = other.clone();
+        Self { timeout_ms, template_id, taint, ..self.clone() } == *other
+    }
+
     /// The values that only this server may see: those of its header fields, and of variables that are named like
     /// credentials.
     pub fn teach(&self, secrets: &mut Secrets) {

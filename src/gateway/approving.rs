@@ -43,7 +43,7 @@ impl Gateway {
         let Some((call, _)) = waiting else { return Ok(told) };
         let call = *call;
         if approved {
-            self.run_approved(call, id);
+            self.start_again(call, Some(id));
         } else {
             let why = reason.unwrap_or_else(|| "the call was rejected".to_string());
             self.work(call, |work, run| {
@@ -56,11 +56,15 @@ impl Gateway {
         Ok(told)
     }
 
-    /// A call was approved: it is started again, and held against the policy once more.
-    fn run_approved(&mut self, call: CallId, id: &str) {
+    /// A call was approved, or waits under a policy that is another one now: it is started again, and held against the
+    /// policy once more.
+    pub(super) fn start_again(&mut self, call: CallId, approval: Option<&str>) {
         self.work(call, |work, run| {
             if let Work::Approving(work) = work {
                 work.withdraw_question(run);
+                if approval.is_none() {
+                    work.void(run);
+                }
             }
             None
         });
@@ -69,11 +73,11 @@ impl Gateway {
         let Call { mut caller, subject, work, started, .. } = *call;
         let Work::Approving(approving) = *work else { return };
         let Some(tool) = self.ground.catalog.find(subject.name()).cloned() else {
-            self.ground.approvals.withdraw(id);
+            approval.into_iter().for_each(|id| self.ground.approvals.withdraw(id));
             let error = ToolError::new(Code::Unreachable, "the call was approved, but its server is not connected");
             return self.answer(&caller, &subject, Err(error), started);
         };
-        caller.approval = Some(id.to_string());
+        caller.approval = approval.map(String::from);
         let arguments = approving.into_arguments();
         self.begin(caller, Subject::Linked(tool), arguments.as_ref().map(Json::raw), Answers::none(), started);
     }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::Gateway;
 use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::{Call, CallId, Caller, Ended, Run, Work};
+use crate::config::ExternalAgent;
 use crate::io::{Deadline, Level, PeerId};
 use crate::json::{Object, Raw};
 use crate::jsonrpc::Id;
@@ -62,12 +63,17 @@ impl Gateway {
         for server in &self.ground.config.mcp_servers {
             server.teach(&mut self.scopes.get_or_default(scope).secrets);
         }
-        for agent in self.ground.config.external_agents.clone() {
+        let agents = self.ground.config.external_agents.clone();
+        self.connect_agents(peer, scope, &agents);
+    }
+
+    pub(super) fn connect_agents(&mut self, peer: PeerId, scope: &str, agents: &[ExternalAgent]) {
+        for agent in agents {
             let mut caller = Caller::new(CallId(self.ground.call_number()), peer, Id::none(), Era::Legacy);
             let call = caller.call;
             let named = (scope, self.scopes.get_or_default(scope));
             let mut run = Run::new(&mut self.ground, named, &mut self.exchanges, &mut self.served, &mut caller);
-            if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, &agent) {
+            if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, agent) {
                 let dispatch = Dispatch { call, sink: Sink::Nobody, work };
                 self.take_up(scope, &caller, &Subject::Tool(&connect_agent::TOOL), alloc::vec![dispatch]);
             }

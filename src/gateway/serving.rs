@@ -234,7 +234,7 @@ impl Gateway {
         self.route();
         let open = gather(self.incoming.requests.iter().map(|(request, _)| *request));
         for request in open {
-            if self.end_watching(request) {
+            if self.end_watching(request, "the gateway is stopping") {
                 continue;
             }
             self.end_stream(request, busy("the gateway is stopping"));

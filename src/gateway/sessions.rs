@@ -122,7 +122,7 @@ impl Gateway {
     }
 
     /// Ends a session with its calls, its streams and all that its scope holds.
-    fn end_session(&mut self, name: &str) {
+    pub(super) fn end_session(&mut self, name: &str) {
         let Some(session) = self.incoming.sessions.remove(name) else { return };
         self.incoming.session_of.remove(&session.peer);
         let readers = gather(session.readers());

@@ -139,7 +139,7 @@ impl Gateway {
 
     /// The gateway stops: a stream ends, whoever waits for an answer gets the task as it is. Whether the request was one
     /// of those.
-    pub(super) fn end_watching(&mut self, request: RequestId) -> bool {
+    pub(super) fn end_watching(&mut self, request: RequestId, why: &'static str) -> bool {
         let Some(watching) = self.watching(request).cloned() else { return false };
         let number = watching.task;
         if watching.begun {
@@ -151,7 +151,7 @@ impl Gateway {
             self.tell_answer(request, number, &whole);
         } else {
             self.unwatch(request, number);
-            self.refuse(request, super::serving::busy("the gateway is stopping"));
+            self.refuse(request, super::serving::busy(why));
         }
         true
     }

@@ -81,13 +81,16 @@ pub fn preflight() -> Headers {
     .to_vec()
 }
 
+/// The principal of everybody where there are no tokens.
+const LOCAL: &str = "local";
+
 /// On whose behalf a request is made.
 ///
 /// # Errors
 /// 401 where tokens are configured and none of them was shown.
 pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> {
     if server.tokens.is_empty() {
-        return Ok("local".to_string());
+        return Ok(LOCAL.to_string());
     }
     let shown = shown(headers);
     known(server, shown).map(|token| token.principal.clone()).ok_or_else(|| {
@@ -96,6 +99,12 @@ pub fn principal(server: &Server, headers: &Headers) -> Result<String, Refusal> 
         let challenge = ("WWW-Authenticate".to_string(), challenge.to_string());
         Refusal { status: 401, headers: alloc::vec![challenge], message: "a bearer token is needed" }
     })
+}
+
+/// Whether requests may be made on behalf of a principal.
+#[must_use]
+pub fn is_principal(server: &Server, principal: &str) -> bool {
+    if server.tokens.is_empty() { principal == LOCAL } else { server.tokens.iter().any(|token| token.principal == principal) }
 }
 
 /// Whether a request may decide calls of others that wait for a person; without tokens, whoever is on this machine.

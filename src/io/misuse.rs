@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::{ExchangeId, LinkId, LookupId, PeerId, RequestId, WorkId};
+use crate::config::ConfigError;
 
 /// A fault of the host, told at once. The gateway's state is as before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum Misuse {
     LookupUnknown(LookupId),
     /// The directory does not take the program's own card, or has none of that name.
     Directory(crate::directory::Refused),
+    /// The new configuration has faults; the one that runs stays.
+    Config(ConfigError),
     /// A second head, or a body or end before the head.
     ExchangeOrder(ExchangeId),
     /// A number that JavaScript cannot hold, a status outside 100 to 999, a scope that is too long.
@@ -42,6 +45,7 @@ impl fmt::Display for Misuse {
             Self::LinkUnknown(link) => write!(f, "link {} was never asked for", link.0),
             Self::LookupUnknown(lookup) => write!(f, "lookup {} was never asked for", lookup.0),
             Self::Directory(refused) => write!(f, "{refused}"),
+            Self::Config(faults) => write!(f, "{faults}"),
             Self::ExchangeOrder(exchange) => {
                 write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)
             }

@@ -6,13 +6,14 @@ use core::cell::Cell;
 
 use super::{Cause, DirectoryInput, ExchangeId, Headers, Input, LinkEvent, LinkId, LookupId, Misuse, PeerId, RequestId, WorkId};
 use crate::base64;
+use crate::config::Config;
 use crate::json::{self, Members, Raw};
 
 /// The largest integer that JavaScript holds exactly.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// Nesting of an input: an object with a list of pairs.
-const DEPTH: u32 = 4;
+/// Nesting of an input: an object with a configuration.
+const DEPTH: u32 = 20;
 
 /// Reads an input from its JSON form.
 ///
@@ -73,6 +74,10 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
             approved: reader.found(reader.members.get("approved").and_then(json::boolean), Misuse::Unreadable("approved")),
             reason: reader.members.string("reason"),
         },
+        "configure" => {
+            let config = reader.members.get("config").ok_or(Misuse::Unreadable("config"))?;
+            Input::Configure { config: Config::from_json(config.get()).map_err(Misuse::Config)?.into() }
+        }
         "stop" => Input::Stop,
         "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
@@ -200,6 +205,7 @@ mod tests {
             Input::Directory(DirectoryInput::Failed { lookup: LookupId(6), bad_cursor: true, detail: "no".into() }),
             Input::Decision { approval: "a".into(), approved: true, reason: Some("fine".into()) },
             Input::Decision { approval: "a".into(), approved: false, reason: None },
+            Input::Configure { config: Config { name: "other".into(), ..Config::default() }.into() },
             Input::Stop,
             Input::Tick,
         ];
@@ -212,6 +218,12 @@ mod tests {
     fn faults_name_the_member() {
         assert_eq!(read_input("{}"), Err(Misuse::Unreadable("type")));
         assert_eq!(read_input(r#"{"type":"closed","peer":9007199254740992}"#), Err(Misuse::OutOfRange("peer")));
+        let Err(Misuse::Config(faults)) = read_input(r#"{"type":"configure","config":{"nmae":"x","history":{"depht":1}}}"#)
+        else {
+            panic!("faults")
+        };
+        assert_eq!(faults.0.len(), 2);
+        assert_eq!(read_input(r#"{"type":"configure"}"#), Err(Misuse::Unreadable("config")));
         assert_eq!(read_input(r#"{"type":"closed","peer":1.5}"#), Err(Misuse::Unreadable("peer")));
         assert_eq!(read_input(r#"{"type":"head","exchange":1,"status":70000,"headers":[]}"#), Err(Misuse::OutOfRange("status")));
     }

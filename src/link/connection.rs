@@ -61,6 +61,7 @@ pub(super) enum Wire {
 /// A server behind the gateway.
 #[derive(Debug)]
 pub struct Link {
+    pub(super) number: ServerNumber,
     pub(super) server: McpServer,
     pub(super) state: State,
     pub(super) spoken: Spoken,
@@ -102,6 +103,7 @@ impl Link {
             }
         };
         Self {
+            number,
             server,
             state: State::Waiting,
             spoken: Spoken::Unknown,
@@ -128,6 +130,11 @@ impl Link {
     #[must_use]
     pub const fn server(&self) -> &McpServer {
         &self.server
+    }
+
+    /// It is configured otherwise, but reached as before.
+    pub fn adopt(&mut self, server: McpServer) {
+        self.server = server;
     }
 
     /// Its tools, as it listed them last.
@@ -415,8 +422,8 @@ impl Link {
         false
     }
 
-    /// It broke: calls in flight fail with the cause, and it is tried again after a while.
-    pub(super) fn fail(&mut self, out: &mut Outside<'_>, cause: String, reports: &mut Vec<Report>) {
+    /// Closes the connection: calls in flight fail with the cause.
+    fn part(&mut self, out: &mut Outside<'_>, cause: String, reports: &mut Vec<Report>) {
         match &mut self.wire {
             Wire::Process(link) => {
                 if let Some(link) = link.take() {
@@ -424,9 +431,6 @@ impl Link {
                 }
             }
             Wire::Http(wire) => wire.reset(out),
-        }
-        if self.state == State::Ready && out.ground.now.since(self.ready_at) >= WELL_MS {
-            self.failures = 0;
         }
         self.cause = cause;
         let error = self.lost("could not answer");
@@ -436,6 +440,14 @@ impl Link {
             reports.push(Report::Call(call, CallReport::Lost(error.clone())));
         }
         (self.listing, self.stale, self.listen_at) = (None, false, None);
+    }
+
+    /// It broke: calls in flight fail with the cause, and it is tried again after a while.
+    pub(super) fn fail(&mut self, out: &mut Outside<'_>, cause: String, reports: &mut Vec<Report>) {
+        if self.state == State::Ready && out.ground.now.since(self.ready_at) >= WELL_MS {
+            self.failures = 0;
+        }
+        self.part(out, cause, reports);
         self.go(Event::Failure);
         let wait_ms = FIRST_WAIT_MS.checked_shl(u32::try_from(self.failures.min(16)).unwrap_or(16)).unwrap_or(LONGEST_WAIT_MS);
         let wait_ms = wait_ms.min(LONGEST_WAIT_MS);
@@ -479,9 +491,10 @@ impl Link {
     }
 
     /// Ends it for good.
-    pub fn stop(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
-        self.fail(out, "was stopped".to_string(), reports);
+    pub fn stop(&mut self, out: &mut Outside<'_>, cause: &str, reports: &mut Vec<Report>) {
+        self.part(out, cause.to_string(), reports);
         self.go(Event::Stop);
+        self.notice(out, Level::Info, "link_stopped", cause);
     }
 }
 

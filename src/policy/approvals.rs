@@ -42,7 +42,7 @@ pub enum State {
     Skipped,
     /// its call was cancelled, or its caller left
     Withdrawn,
-    /// it was approved, but the call was another one by then
+    /// the call or the policy was another one by then
     Void,
 }
 
@@ -355,6 +355,13 @@ impl Approvals {
         expiry
     }
 
+    /// Makes a request void that waits: the policy under which it was asked is another one.
+    pub fn void(&mut self, id: &str) {
+        if let Some(request) = self.requests.get_mut(id).filter(|request| request.state == State::Pending) {
+            request.state = State::Void;
+        }
+    }
+
     /// Takes a request back whose call does not wait any more.
     pub fn withdraw(&mut self, id: &str) {
         if let Some(request) =
@@ -374,6 +381,11 @@ impl Approvals {
         if !session.is_empty() && self.cache.len() < CACHED {
             self.cache.insert((session, tool), ());
         }
+    }
+
+    /// Forgets what was approved in every session.
+    pub fn forget_sessions(&mut self) {
+        self.cache.retain(|_| false);
     }
 
     /// Forgets what was approved in a session that ended.

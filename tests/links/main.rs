@@ -17,6 +17,7 @@ mod cases;
 mod eras;
 mod lists;
 mod loss;
+mod reload;
 mod remote;
 mod taint;
 mod world;

@@ -56,6 +56,10 @@ pub struct World {
     pub aborted: Vec<ExchangeId>,
     /// statuses and bodies of the responses to incoming requests
     pub responses: Vec<(u16, String)>,
+    /// the name of the session that was begun last
+    pub session: Option<String>,
+    /// how many responses are complete
+    pub ended: usize,
 }
 
 impl World {
@@ -67,7 +71,22 @@ impl World {
         let (running, started, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (written, said, notices) = (VecDeque::new(), VecDeque::new(), Vec::new());
         let (fetches, aborted, responses) = (VecDeque::new(), Vec::new(), Vec::new());
-        let mut world = Self { gateway, now: 0, running, started, closed, written, said, notices, fetches, aborted, responses };
+        let (session, ended) = (None, 0);
+        let mut world = Self {
+            gateway,
+            now: 0,
+            running,
+            started,
+            closed,
+            written,
+            said,
+            notices,
+            fetches,
+            aborted,
+            responses,
+            session,
+            ended,
+        };
         world.drain();
         world
     }
@@ -120,9 +139,13 @@ impl World {
                     self.aborted.push(exchange);
                 }
                 Output::Save(_) => {}
-                Output::ResponseHead { status, .. } => self.responses.push((status, String::new())),
+                Output::ResponseHead { status, headers, .. } => {
+                    let named = headers.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("mcp-session-id"));
+                    self.session = named.map(|(_, value)| value).or(self.session.take());
+                    self.responses.push((status, String::new()));
+                }
                 Output::ResponseBody { text, .. } => self.responses.last_mut().unwrap().1.push_str(&text),
-                Output::ResponseEnd { .. } => {}
+                Output::ResponseEnd { .. } => self.ended += 1,
                 Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) => {}
             }
         }

@@ -216,7 +216,8 @@ impl Watch {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
-            | Input::Decision { .. } => {}
+            | Input::Decision { .. }
+            | Input::Configure { .. } => {}
         }
     }
 

@@ -179,6 +179,7 @@ impl Watch {
             | Input::Link { .. }
             | Input::Directory(_)
             | Input::Decision { .. }
+            | Input::Configure { .. }
             | Input::Stop => Ok(()),
         }
     }
@@ -272,6 +273,7 @@ impl Watch {
             | Input::Link { .. }
             | Input::Directory(_)
             | Input::Decision { .. }
+            | Input::Configure { .. }
             | Input::Stop => {}
             Input::Head { exchange, .. } | Input::Body { exchange, .. } => {
                 self.report(*exchange, Phase::Begun, &mut cause);
