@@ -57,6 +57,11 @@ impl Random {
         format!("{:016x}", self.0.next_u64().max(1))
     }
 
+    /// What nobody guesses: 20 hexadecimal digits, short enough to be copied by a person.
+    pub fn secret(&mut self) -> String {
+        format!("{:016x}{:04x}", self.0.next_u64(), self.0.next_u64() & 0xffff)
+    }
+
     /// A number below `bound`; 0 where the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.0.next_u64().checked_rem(bound).unwrap_or(0)

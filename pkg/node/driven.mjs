@@ -14,11 +14,11 @@ import { UsageError } from "./usage.mjs";
  * of the process.
  *
  * @param {object} configuration
- * @param {{ trace?: string, state?: string }} files
+ * @param {{ trace?: string, state?: string, onNotice?: (notice: object, log: Log) => void }} files and who else takes notices
  * @returns {{ driver: Driver, log: Log, broken: Promise<number> }} `broken` gives the exit code when the core broke
  * @throws {UsageError | Error} the configuration is no good, the trace cannot be written, or the state cannot be kept
  */
-export function driven(configuration, { trace, state: place }) {
+export function driven(configuration, { trace, state: place, onNotice = () => {} }) {
   if (configuration.directory?.store !== undefined) {
     throw new UsageError("`directory.store` is for programs that embed the gateway.");
   }
@@ -35,7 +35,11 @@ export function driven(configuration, { trace, state: place }) {
     };
   });
   const keep = (key, texts) => state.keep(key, texts);
-  const options = { onNotice: (notice) => log.notice(notice), onTrace, onSave: state && keep, onDeath: broke };
+  const noted = (notice) => {
+    log.notice(notice);
+    onNotice(notice, log);
+  };
+  const options = { onNotice: noted, onTrace, onSave: state && keep, onDeath: broke };
   const driver = new Driver(core, { ...connect(configuration), ...options });
   // The clients of the process before are gone.
   for (const peer of peersIn(pieces)) driver.close(peer);

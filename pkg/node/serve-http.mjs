@@ -1,3 +1,4 @@
+import { ApprovalPage, invitation } from "./approval-page.mjs";
 import { readConfiguration } from "./configuration.mjs";
 import { driven } from "./driven.mjs";
 import { HttpServer } from "./http-server.mjs";
@@ -12,7 +13,7 @@ const { BlockList, isIPv6 } = process.getBuiltinModule("node:net");
 const HOST = "127.0.0.1";
 
 /** A gateway with all its faces. */
-const GATEWAY = { port: 4545, configured, files: () => new PageFiles({ gateway: "mcp" }), welcome };
+const GATEWAY = { port: 4545, configured, files, welcome };
 
 /** How long the requests that cancel tasks may take at the end. */
 const GRACE_MS = 300;
@@ -47,7 +48,12 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     return placed(service.configured(file), onlyHere);
   };
   const configuration = prepared();
-  const { driver, log, broken } = driven(configuration, { trace, state });
+  let origin;
+  const onNotice = ({ event, fields }, log) => {
+    const told = event.startsWith("approval_") && origin !== undefined && invitation(origin, fields);
+    if (told) log.say(told);
+  };
+  const { driver, log, broken } = driven(configuration, { trace, state, onNotice });
   const read = () => {
     file = readConfiguration(config, process.env);
     return prepared();
@@ -56,7 +62,8 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
   const server = new HttpServer(driver, configuration.limits, service.files());
   const told = endingSignal(() => watched.reload());
   const { address, port: actual } = await listen(server, name, port ?? service.port);
-  process.stdout.write(`${service.welcome(addressed(onlyHere ? name : address, actual), file)}To end it: Ctrl-C.\n`);
+  origin = addressed(onlyHere ? name : address, actual);
+  process.stdout.write(`${service.welcome(origin, file)}To end it: Ctrl-C.\n`);
   const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
   return Promise.race([broken, ended.then(() => end(server, driver))]);
 }
@@ -79,6 +86,12 @@ async function isLoopback(name) {
 
 function worksByFunction({ a2a }) {
   return [a2a, ...(a2a?.skills ?? [])].some((section) => section?.responder === "function");
+}
+
+/** What is answered without the core. */
+function files() {
+  const pages = [new ApprovalPage(), new PageFiles({ gateway: "mcp" })];
+  return { answer: (request, response) => pages.some((page) => page.answer(request, response)) };
 }
 
 /** The inbox has tools, and agents are discovered in the directory that is served, where no other is configured. */

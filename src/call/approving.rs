@@ -102,7 +102,7 @@ impl Approving {
         let expiry = run.ground.approvals.expire(&self.id, &run.ground.config.policy.approval, now);
         if expiry == Expiry::Escalated {
             self.set_until(run);
-            policy::notice(run, "approval_escalated", &self.id);
+            policy::notice(run, policy::ESCALATED, &self.id);
             self.tell(run);
             return None;
         }

@@ -89,10 +89,7 @@ fn decide(run: &mut Run<'_>, tool: &Arc<LinkedTool>, sent: &Sent, approval: Opti
         Verdict::Ask { .. } => {}
         Verdict::Run | Verdict::Refused(_) => return Ok(Admitted::Yes(None)),
     }
-    let asker = match principal_of(run.scope_name).filter(|_| !run.ground.config.server.tokens.is_empty()) {
-        Some(principal) => principal.to_string(),
-        None => run.scope_name.to_string(),
-    };
+    let asker = principal_of(run.scope_name).filter(|_| !run.ground.config.server.tokens.is_empty());
     let proposal = Proposal {
         tool: tool.offered.clone(),
         server: tool.server_name.clone(),
@@ -101,7 +98,7 @@ fn decide(run: &mut Run<'_>, tool: &Arc<LinkedTool>, sent: &Sent, approval: Opti
         session: run.scope_name.to_string(),
         sender: caller.sender,
         channel: caller.channel,
-        asker,
+        asker: asker.unwrap_or_default().to_string(),
         risk: Risk::High,
         summary: summary(tool, sent),
         digest,
@@ -141,6 +138,8 @@ fn caller(run: &Run<'_>) -> CallerConfig {
 
 /// The notice that asks whoever decides.
 const PROPOSED: &str = "approval_proposed";
+/// The notice that asks once more.
+pub(super) const ESCALATED: &str = "approval_escalated";
 
 /// Writes down how far a request for an approval has come.
 pub(crate) fn notice(run: &mut Run<'_>, event: &'static str, id: &str) {
@@ -149,6 +148,9 @@ pub(crate) fn notice(run: &mut Run<'_>, event: &'static str, id: &str) {
         request.write(&mut fields);
         if event == PROPOSED {
             fields.string("summary", &request.proposal.summary);
+        }
+        if (event == PROPOSED || event == ESCALATED) && run.ground.config.server.tokens.is_empty() {
+            fields.string("code", &request.code);
         }
         run.ground.notice(Level::Notice, event, fields);
     }

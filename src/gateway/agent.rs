@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Gateway;
+use super::approving::decides;
 use super::serving::not_allowed;
 use crate::a2a::asked::{self, Place, Verb};
 use crate::a2a::problem::{CONTENT_TYPE_NOT_SUPPORTED, VERSION_NOT_SUPPORTED};
@@ -83,6 +84,9 @@ impl Gateway {
     pub(super) fn face(&self, target: &str) -> Face {
         let path = target.split_once('?').map_or(target, |(path, _)| path);
         let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+        if decides(path) || self.is_directory(path) {
+            return Face::Plain;
+        }
         let a2a = &self.ground.config.a2a;
         if !a2a.enabled {
             return Face::Words;

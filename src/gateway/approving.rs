@@ -16,10 +16,18 @@ use crate::jsonrpc::Outcome;
 use crate::mcp::asks::Answers;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::subject::Subject;
-use crate::policy::approvals::{self, Decision, Request, State};
+use crate::policy::approvals::{self, Decider, Decision, Request, State};
 
 /// Where approvals are told and decided.
 const PATH: &str = "/api/approvals";
+/// Where agents are trusted that were discovered.
+const AGENTS: &str = "/api/a2a/agents/";
+
+/// Whether a path is for those who decide what others may do.
+pub(super) fn decides(path: &str) -> bool {
+    path.starts_with(PATH) || path.starts_with(AGENTS)
+}
+
 /// Nesting of a decision.
 const DEPTH: u32 = 8;
 
@@ -94,14 +102,14 @@ impl Gateway {
         if let Some(approved) = work.answered(question, result.as_ref()) {
             let reason = (!approved).then(|| "the user of the client said no".to_string());
             // One that came too late finds its request decided.
-            let _late = self.decide(&id, Decision { approved, by: "client".into(), reason });
+            let _late = self.decide(&id, Decision { approved, by: Decider::Client, reason });
         }
         true
     }
 
     /// The host's person decided.
     pub(super) fn host_decides(&mut self, id: &str, approved: bool, reason: Option<String>) {
-        if let Err(refusal) = self.decide(id, Decision { approved, by: "host".into(), reason }) {
+        if let Err(refusal) = self.decide(id, Decision { approved, by: Decider::Host, reason }) {
             let mut fields = Object::new();
             fields.string("approval", id).string("refused", words(refusal).1);
             self.ground.notice(Level::Warning, "approval_not_decided", fields);
@@ -158,7 +166,11 @@ impl Gateway {
             return self.refuse(request, Refusal::new(400, "the body is no JSON object"));
         };
         let principal = self.incoming.requests.get(&request).map(|served| served.principal.clone()).unwrap_or_default();
-        let by = if self.ground.config.server.tokens.is_empty() { "api".to_string() } else { principal };
+        let by = if self.ground.config.server.tokens.is_empty() {
+            Decider::Code(members.string("code").unwrap_or_default())
+        } else {
+            Decider::Principal(principal)
+        };
         match self.decide(&id, Decision { approved, by, reason: members.string("reason") }) {
             Ok(told) => self.respond_json(request, 200, told),
             Err(refusal) => {
@@ -183,5 +195,8 @@ const fn words(refusal: approvals::Refusal) -> (u16, &'static str) {
         approvals::Refusal::NotFound => (404, "there is no such approval"),
         approvals::Refusal::Conflict => (409, "it was decided already, or its time is up"),
         approvals::Refusal::Asker => (403, "whoever asks does not decide"),
+        approvals::Refusal::Code => {
+            (403, "a decision needs the `code` of this approval, which stands in the gateway's log: whoever asks is not told it")
+        }
     }
 }

@@ -3,6 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::approving::decides;
 use super::{Gateway, refusing};
 use crate::http;
 use crate::incoming::access::{self, Refusal};
@@ -43,8 +44,10 @@ impl Gateway {
 
     /// Host and origin come first, then who asks, then whether there is room for one more of theirs, then what for.
     fn admitted(&mut self, request: RequestId, method: &str, target: &str, headers: Headers) -> Result<(), Refusal> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         let server = &self.ground.config.server;
-        let common = access::admit(server, &headers)?;
+        let common = access::admit(server, &headers, decides(path))?;
         if let Some(served) = self.incoming.requests.get_mut(&request) {
             served.common = common;
         }
@@ -54,8 +57,6 @@ impl Gateway {
         if http::section_bytes(&headers) > self.ground.config.limits.header_bytes {
             return Err(Refusal::new(431, "the header fields are larger than header_bytes allows"));
         }
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         // A preflight carries no credentials (WHATWG Fetch, CORS protocol).
         let principal = match (path, method) {
             (_, "OPTIONS") | ("/healthz", _) => String::new(),

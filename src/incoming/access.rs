@@ -28,11 +28,12 @@ impl Refusal {
     }
 }
 
-/// Checks the host and origin of a request; gives the header fields that a browser of another origin needs.
+/// Checks the host and origin of a request; gives the header fields that a browser of another origin needs. What is
+/// `for_deciders` is for no other page of this machine, unless it is configured: it is none of theirs what waits for a person.
 ///
 /// # Errors
 /// 403 where either is not expected: a page of somebody else's that was led to this address.
-pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
+pub fn admit(server: &Server, headers: &Headers, for_deciders: bool) -> Result<Headers, Refusal> {
     let mut named = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
     let host = named.next().map(|(_, host)| host.as_str()).unwrap_or_default();
     let listed = |name: &str| server.hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -42,13 +43,20 @@ pub fn admit(server: &Server, headers: &Headers) -> Result<Headers, Refusal> {
     if name.is_empty() || named.next().is_some() || !(known || open) {
         return Err(Refusal::new(403, "this host name is not served here: add it to server.hosts"));
     }
-    let Some(origin) = http::header(headers, "origin") else { return Ok(Headers::new()) };
+    let Some(origin) = http::header(headers, "origin") else {
+        // A browser that names no origin still says whether a page elsewhere asks (W3C Fetch Metadata).
+        let site = http::header(headers, "sec-fetch-site").unwrap_or("none");
+        if for_deciders && !matches!(site, "none" | "same-origin") {
+            return Err(Refusal::new(403, "this is for no page of another origin"));
+        }
+        return Ok(Headers::new());
+    };
     let configured = server.cors_origins.iter().any(|known| known == origin);
     let authority = text::split_once(origin, "://").map_or("", |(_, authority)| authority);
     // A page whose name was led to this address is of the same origin as it, so a name that nobody listed proves nothing
     // where no token is asked for.
     let same = authority.eq_ignore_ascii_case(host) && (known || !server.tokens.is_empty());
-    let near = server.loopback && is_loopback(&host_name(authority));
+    let near = !for_deciders && server.loopback && is_loopback(&host_name(authority));
     if !(configured || same || near) {
         return Err(Refusal::new(403, "this origin is not admitted: add it to server.cors_origins"));
     }
@@ -150,7 +158,8 @@ pub fn may_register(server: &Server, headers: &Headers) -> bool {
 }
 
 /// Compares without stopping at the first difference.
-fn equal(known: &[u8], shown: &[u8]) -> bool {
+#[must_use]
+pub fn equal(known: &[u8], shown: &[u8]) -> bool {
     let mut difference = u8::from(known.len() != shown.len());
     for (index, byte) in known.iter().enumerate() {
         difference |= byte ^ shown.get(index).copied().unwrap_or(!byte);
@@ -196,7 +205,28 @@ mod tests {
     }
 
     fn status(server: &Server, list: &[(&str, &str)]) -> u16 {
-        admit(server, &headers(list)).map_or_else(|refusal| refusal.status, |_| 200)
+        admit(server, &headers(list), false).map_or_else(|refusal| refusal.status, |_| 200)
+    }
+
+    #[test]
+    fn what_waits_for_a_person_is_for_no_page_of_another_origin() {
+        let of = |server: &Server, list: &[(&str, &str)]| {
+            let mut all = headers(list);
+            all.push(("Host".into(), "localhost:4545".into()));
+            admit(server, &all, true).map_or_else(|refusal| refusal.status, |_| 200)
+        };
+        let mut server = Server::default();
+        assert_eq!(of(&server, &[]), 200);
+        assert_eq!(of(&server, &[("Origin", "http://localhost:4545"), ("Sec-Fetch-Site", "same-origin")]), 200);
+        assert_eq!(of(&server, &[("Sec-Fetch-Site", "none")]), 200);
+        for origin in ["http://localhost:3000", "http://127.0.0.1:4545", "http://localhost", "null"] {
+            assert_eq!(of(&server, &[("Origin", origin)]), 403, "{origin}");
+        }
+        for site in ["cross-site", "same-site"] {
+            assert_eq!(of(&server, &[("Sec-Fetch-Site", site)]), 403, "{site}");
+        }
+        server.cors_origins = vec!["http://localhost:3000".into()];
+        assert_eq!(of(&server, &[("Origin", "http://localhost:3000")]), 200);
     }
 
     #[test]

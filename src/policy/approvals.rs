@@ -3,12 +3,13 @@
 //! An approval holds for one call: its tool, its arguments and the policy under which it was asked. Whatever differs by the
 //! time the call goes out makes it void.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::evaluation::Risk;
 use super::settings::{Approval, Fallback};
 use crate::ids::Random;
+use crate::incoming::access::equal;
 use crate::json::{Array, Json, Object};
 use crate::snapshot::Record;
 use crate::table::Table;
@@ -89,7 +90,7 @@ pub struct Proposal {
     pub sender: Option<String>,
     /// from where
     pub channel: Option<String>,
-    /// who may not decide: whoever asks
+    /// the principal that asks and so may not decide; empty where callers have no tokens to be told apart by
     pub asker: String,
     /// how much harm it may do
     pub risk: Risk,
@@ -108,6 +109,8 @@ pub struct Request {
     pub id: String,
     /// what is asked
     pub proposal: Proposal,
+    /// what shows that a decision is not the asker's own where there are no tokens: told to the host alone, never to a peer
+    pub code: String,
     /// when it was asked first
     pub requested_at: WallTime,
     /// when it is too late
@@ -154,7 +157,7 @@ impl Request {
         for (name, text) in TEXTS.iter().zip(it.texts()) {
             out.string(name, text);
         }
-        out.string("id", &self.id).optional_string("agent", it.agent.as_deref());
+        out.string("id", &self.id).string("code", &self.code).optional_string("agent", it.agent.as_deref());
         out.optional_string("sender", it.sender.as_deref()).optional_string("channel", it.channel.as_deref());
         out.integer("requested_at", self.requested_at.0).integer("expires_at", self.expires_at.0);
         out.integer("escalations", self.escalations);
@@ -170,6 +173,7 @@ impl Request {
         let proposal = Proposal { tool, server, raw_tool, agent, session, sender, channel, asker, risk, summary, digest, policy };
         Self {
             id: record.text("id"),
+            code: record.optional("code").unwrap_or_default(),
             proposal,
             requested_at: WallTime(record.integer("requested_at")),
             expires_at: WallTime(record.integer("expires_at")),
@@ -199,6 +203,45 @@ pub enum Refusal {
     Conflict,
     /// whoever asks does not decide
     Asker,
+    /// without tokens a decision needs the code of its request, and this is not it
+    Code,
+}
+
+/// Who decides. What a decision is known by has a form that the name of no principal has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decider {
+    /// the user of the asking client, who was asked through it
+    Client,
+    /// the program around the gateway
+    Host,
+    /// whoever was given this code of the request
+    Code(String),
+    /// the principal of a token
+    Principal(String),
+}
+
+impl Decider {
+    /// How it is told who decided.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Client => "(client)",
+            Self::Host => "(host)",
+            Self::Code(_) => "(code)",
+            Self::Principal(name) => name,
+        }
+    }
+
+    /// Whether it may decide a request.
+    fn check(&self, request: &Request) -> Result<(), Refusal> {
+        match self {
+            Self::Client | Self::Host => Ok(()),
+            Self::Code(code) if !request.code.is_empty() && equal(request.code.as_bytes(), code.as_bytes()) => Ok(()),
+            Self::Code(_) => Err(Refusal::Code),
+            Self::Principal(name) if *name == request.proposal.asker => Err(Refusal::Asker),
+            Self::Principal(_) => Ok(()),
+        }
+    }
 }
 
 /// What a person said.
@@ -207,7 +250,7 @@ pub struct Decision {
     /// yes
     pub approved: bool,
     /// who
-    pub by: String,
+    pub by: Decider,
     /// why
     pub reason: Option<String>,
 }
@@ -252,6 +295,7 @@ impl Approvals {
         let expires_at = WallTime(now.0.saturating_add_unsigned(rules.timeout_ms));
         let request = Request {
             id: random.uuid(),
+            code: random.secret(),
             proposal,
             requested_at: now,
             expires_at,
@@ -309,17 +353,15 @@ impl Approvals {
     /// Takes a decision. An approval is remembered for the session and lets the call out once.
     ///
     /// # Errors
-    /// There is no such request, it was decided or its time is up, or the decision is of whoever asks.
+    /// There is no such request, it was decided or its time is up, or the decision is of whoever asks, or may be.
     pub fn decide(&mut self, id: &str, decision: Decision, now: WallTime) -> Result<&Request, Refusal> {
         let Some(request) = self.requests.get_mut(id) else { return Err(Refusal::NotFound) };
-        if request.proposal.asker == decision.by {
-            return Err(Refusal::Asker);
-        }
+        decision.by.check(request)?;
         if request.state != State::Pending || now >= request.expires_at {
             return Err(Refusal::Conflict);
         }
         request.state = if decision.approved { State::Approved } else { State::Rejected };
-        (request.decided_by, request.reason) = (Some(decision.by), decision.reason);
+        (request.decided_by, request.reason) = (Some(decision.by.name().to_string()), decision.reason);
         Ok(request)
     }
 

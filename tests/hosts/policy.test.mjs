@@ -87,3 +87,51 @@ test("the command's configuration has its caller", async (t) => {
     return;
   }
 });
+
+test("a person decides over HTTP with what the caller is not told", async (t) => {
+  const { Command } = await import("./process.mjs");
+  const folder = mkdtempSync(join(tmpdir(), "narrows-policy-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const config = join(folder, "narrows.json");
+  const servers = [{ name: "t", transport: { type: "stdio", command: process.execPath, args: [SERVER] } }];
+  writeFileSync(config, JSON.stringify({ mcp_servers: servers, approval: { require_approval: true } }));
+  const command = new Command(t, ["serve", "--port", "0", "--config", config]);
+  const [url] = await command.until(() => /http:\S+(?=\/mcp\n)/.exec(command.stdout));
+  const ask = (method, params) =>
+    fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": method,
+        ...(params.name && { "Mcp-Name": params.name }),
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method,
+        params: {
+          ...params,
+          _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} },
+        },
+      }),
+    });
+  let tool;
+  while (!tool) {
+    const { result } = await (await ask("tools/list", {})).json();
+    tool = result.tools.find(({ name }) => name.startsWith("mcp_t_"))?.name;
+  }
+  const answer = ask("tools/call", { name: tool, arguments: { text: "hi" } });
+  const [, page, id, code] = await command.until(() => /open (\S+\/approve)#([\w-]+)\.(\w+), or/.exec(command.stderr));
+  const decide = (body, headers = {}) => fetch(`${url}/api/approvals/${id}/approve`, { method: "POST", body, headers });
+  assert.equal((await decide("{}")).status, 403);
+  assert.equal((await decide(JSON.stringify({ code }), { Origin: "http://localhost:1" })).status, 403);
+  const html = await fetch(page);
+  assert.match(html.headers.get("content-security-policy"), /script-src 'sha256-[^']+'.*frame-ancestors 'none'/);
+  assert.ok(!(await html.text()).includes(code));
+  assert.ok(!(await (await fetch(`${url}/api/approvals`)).text()).includes(code));
+  const decided = await decide(JSON.stringify({ code }));
+  assert.equal((await decided.json()).decided_by, "(code)");
+  assert.match(await (await answer).text(), /"content":/);
+});

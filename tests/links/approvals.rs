@@ -4,7 +4,7 @@ use narrows::config::Config;
 use narrows::gateway::{Gateway, Question, Secrets};
 use narrows::io::{Input, LinkEvent, PeerId, RequestId};
 
-use crate::world::{World, at, genesis, servers, string_at};
+use crate::world::{MODERN, World, at, genesis, servers, string_at};
 
 /// The tools of a gateway's account server: seven that read, eight that write.
 const READS: [&str; 7] = [
@@ -211,16 +211,33 @@ fn what_waits_in_a_session_is_bounded() {
 }
 
 fn request(world: &mut World, number: u64, method: &str, target: &str, token: &str) -> (u16, String) {
+    let fields = [("Authorization", format!("Bearer {token}"))];
+    request_with(world, number, (method, target), if token.is_empty() { &[] } else { &fields }, "")
+}
+
+fn request_with(
+    world: &mut World,
+    number: u64,
+    (method, target): (&str, &str),
+    fields: &[(&str, String)],
+    body: &str,
+) -> (u16, String) {
     let mut headers = vec![("Host".to_owned(), "localhost".to_owned())];
-    if !token.is_empty() {
-        headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
-    }
+    headers.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let request = RequestId(number);
+    world.responses.clear();
     world.input(Input::Request { request, method: method.into(), target: target.into(), headers });
     if world.responses.is_empty() {
+        world.input(Input::RequestBody { request, bytes: body.as_bytes().to_vec() });
         world.input(Input::RequestEnd { request });
     }
     world.responses.pop().unwrap()
+}
+
+/// The code of the request that was told last.
+fn code(world: &World) -> String {
+    let (_, fields) = world.notices.iter().rev().find(|(event, _)| event == "approval_proposed").unwrap();
+    string_at(fields, &["code"]).expect("a request has a code where there are no tokens")
 }
 
 #[test]
@@ -231,21 +248,84 @@ fn decisions_are_taken_over_http() {
     let (status, list) = request(&mut world, 1, "GET", "/api/approvals?state=pending", "");
     assert_eq!((status, string_at(&list, &["items", "0", "id"]).as_deref()), (200, Some(id.as_str())));
     assert!(list.contains("everyapi_seller_withdraw of everyapi with") && !list.contains("ada@example.org"), "{list}");
-    for (method, target, status) in [
-        ("GET", "/api/approvals?state=nothing".to_owned(), 400),
-        ("GET", "/api/approvals/unknown".to_owned(), 404),
-        ("POST", "/api/approvals/unknown/approve".to_owned(), 404),
-        ("PUT", format!("/api/approvals/{id}/approve"), 405),
-        ("POST", "/api/approvals".to_owned(), 405),
-        ("GET", format!("/api/approvals/{id}"), 200),
-        ("POST", format!("/api/approvals/{id}/approve"), 200),
-        ("POST", format!("/api/approvals/{id}/approve"), 409),
-        ("POST", format!("/api/approvals/{id}/reject"), 409),
+    let right = format!(r#"{{"code":"{}"}}"#, code(&world));
+    for (method, target, body, status) in [
+        ("GET", "/api/approvals?state=nothing".to_owned(), "", 400),
+        ("GET", "/api/approvals/unknown".to_owned(), "", 404),
+        ("POST", "/api/approvals/unknown/approve".to_owned(), "", 404),
+        ("PUT", format!("/api/approvals/{id}/approve"), "", 405),
+        ("POST", "/api/approvals".to_owned(), "", 405),
+        ("GET", "/api/approvals/a/b/c".to_owned(), "", 404),
+        ("POST", format!("/api/approvals/{id}/approve"), "[]", 400),
+        ("GET", format!("/api/approvals/{id}"), "", 200),
+        ("POST", format!("/api/approvals/{id}/approve"), &right, 200),
+        ("POST", format!("/api/approvals/{id}/approve"), &right, 409),
+        ("POST", format!("/api/approvals/{id}/reject"), &right, 409),
     ] {
-        assert_eq!(request(&mut world, 2, method, &target, "").0, status, "{method} {target}");
+        let (given, text) = request_with(&mut world, 2, (method, &target), &[], body);
+        assert_eq!(given, status, "{method} {target}");
+        let words = string_at(&text, &["error", "message"]);
+        assert_eq!(words.is_some_and(|words| !words.is_empty()), status >= 400, "{method} {target}: {text}");
     }
     world.read("everyapi");
     assert!(world.is_quiet("everyapi"));
+}
+
+/// Whoever asks over HTTP on this machine can say whatever anybody else on it can, but for what it was not told.
+#[test]
+fn without_tokens_whoever_asks_cannot_decide() {
+    let mut world = ready();
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{WITHDRAW}","arguments":{{}},"_meta":{{"progressToken":1,{MODERN}}}}}}}"#
+    );
+    let accept = "application/json, text/event-stream".to_owned();
+    let fields = [
+        ("Content-Type", "application/json".to_owned()),
+        ("Accept", accept),
+        ("MCP-Protocol-Version", "2026-07-28".to_owned()),
+        ("Mcp-Method", "tools/call".to_owned()),
+        ("Mcp-Name", WITHDRAW.to_owned()),
+    ];
+    let (_, told) = request_with(&mut world, 1, ("POST", "/mcp"), &fields, &body);
+    let (id, right) = (proposed(&world), code(&world));
+    assert!(told.contains(&id) && !told.contains(&right), "{told}");
+    let target = format!("/api/approvals/{id}/approve");
+    for path in ["/api/approvals", &format!("/api/approvals/{id}")] {
+        assert!(!request_with(&mut world, 2, ("GET", path), &[], "").1.contains(&right));
+    }
+    for body in ["", "{}", r#"{"code":""}"#, &format!(r#"{{"code":"{id}"}}"#), &format!(r#"{{"code":"{}"}}"#, &right[1..])] {
+        assert_eq!(request_with(&mut world, 3, ("POST", &target), &[], body).0, 403, "{body}");
+    }
+    assert!(world.is_quiet("everyapi"));
+    let right = format!(r#"{{"code":"{right}"}}"#);
+    let (status, decided) = request_with(&mut world, 4, ("POST", &target), &[], &right);
+    assert_eq!((status, string_at(&decided, &["decided_by"]).as_deref()), (200, Some("(code)")));
+    world.read("everyapi");
+}
+
+#[test]
+fn no_page_of_another_origin_sees_what_waits() {
+    let mut world = ready();
+    world.call(1, WITHDRAW, "");
+    let right = format!(r#"{{"code":"{}"}}"#, code(&world));
+    let target = format!("/api/approvals/{}/approve", proposed(&world));
+    for origin in ["http://localhost:3000", "http://127.0.0.1", "https://localhost:8443", "null"] {
+        let fields = [("Origin", origin.to_owned())];
+        assert_eq!(request_with(&mut world, 1, ("GET", "/api/approvals"), &fields, "").0, 403, "{origin}");
+        assert_eq!(request_with(&mut world, 1, ("OPTIONS", &target), &fields, "").0, 403, "{origin}");
+        assert_eq!(request_with(&mut world, 1, ("POST", &target), &fields, &right).0, 403, "{origin}");
+    }
+    let same = [("Origin", "http://localhost".to_owned())];
+    assert_eq!(request_with(&mut world, 2, ("GET", "/api/approvals"), &same, "").0, 200);
+    assert_eq!(request_with(&mut world, 3, ("POST", &target), &same, &right).0, 200);
+}
+
+#[test]
+fn a_code_is_for_gateways_without_tokens() {
+    let tokens = r#","auth":{"tokens":[{"token":"token-of-bob","principal":"bob","may_approve":true}]}"#;
+    let mut world = ready_with("", tokens);
+    world.call(1, WITHDRAW, "");
+    assert!(world.notices.iter().all(|(_, fields)| string_at(fields, &["code"]).is_none()));
 }
 
 #[test]
@@ -326,14 +406,16 @@ fn a_call_that_waits_survives_a_restart() {
     let mut world = World::shaken(&config);
     serve(&mut world);
     world.call(1, WITHDRAW, r#","arguments":{"amount":5},"_meta":{"com.example/to":"ada"}"#);
-    let id = proposed(&world);
+    let (id, code) = (proposed(&world), code(&world));
     let pieces = world.gateway.snapshot(Secrets::Keep);
     let restored = Gateway::restore(genesis(0), Config::from_json(&config).unwrap(), &pieces).unwrap();
     let mut world = World::with(restored);
     world.input(Input::Tick);
     serve(&mut world);
     assert!(world.is_quiet("everyapi"));
-    decide(&mut world, &id, true);
+    let target = format!("/api/approvals/{id}/approve");
+    assert_eq!(request_with(&mut world, 1, ("POST", &target), &[], "").0, 403);
+    assert_eq!(request_with(&mut world, 1, ("POST", &target), &[], &format!(r#"{{"code":"{code}"}}"#)).0, 200);
     let call = world.read("everyapi");
     assert_eq!(at(&call, &["params", "arguments"]).unwrap(), r#"{"amount":5}"#);
     assert_eq!(at(&call, &["params", "_meta"]).unwrap(), r#"{"com.example/to":"ada"}"#);

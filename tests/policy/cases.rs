@@ -4,7 +4,7 @@ use narrows::base64;
 use narrows::config::Config;
 use narrows::ids::Random;
 use narrows::json::{self, Json, Kind, Object, Raw};
-use narrows::policy::approvals::{Decision, Proposal, Refusal};
+use narrows::policy::approvals::{Decider, Decision, Proposal, Refusal};
 use narrows::policy::evaluation::Risk;
 use narrows::policy::glob::{self, Names};
 use narrows::policy::rule::Rules;
@@ -144,7 +144,7 @@ fn proposal(session: &str, tool: &str) -> Proposal {
 }
 
 fn over_time(cases: &mut Cases) {
-    let yes = || Decision { approved: true, by: "person".into(), reason: None };
+    let yes = || Decision { approved: true, by: Decider::Principal("person".into()), reason: None };
     let start = WallTime(1_800_000_000_000);
     let (input, expected) = cases.take("appr-005");
     for (cached, key) in [(true, "prompts"), (false, "prompts_with_cache_off")] {

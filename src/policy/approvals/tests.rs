@@ -30,7 +30,7 @@ fn after(ms: i64) -> WallTime {
 }
 
 fn yes(by: &str) -> Decision {
-    Decision { approved: true, by: by.into(), reason: None }
+    Decision { approved: true, by: Decider::Principal(by.into()), reason: None }
 }
 
 struct World {
@@ -84,7 +84,7 @@ fn a_decision_counts_once_in_time_and_from_others_only() {
     let id = world.ask("s").unwrap();
     assert_eq!(world.approvals.decide("nobody", yes("bob"), START), Err(Refusal::NotFound));
     assert_eq!(world.approvals.decide(&id, yes("ada"), START), Err(Refusal::Asker));
-    let no = Decision { approved: false, by: "bob".into(), reason: Some("too much".into()) };
+    let no = Decision { approved: false, by: Decider::Principal("bob".into()), reason: Some("too much".into()) };
     world.approvals.decide(&id, no, START).unwrap();
     assert_eq!(world.approvals.decide(&id, yes("bob"), START), Err(Refusal::Conflict));
     assert_eq!(world.state(&id), State::Rejected);
@@ -92,6 +92,29 @@ fn a_decision_counts_once_in_time_and_from_others_only() {
     assert_eq!(world.approvals.decide(&late, yes("bob"), after(60_000)), Err(Refusal::Conflict));
     assert_eq!(world.approvals.expire(&late, &world.rules, after(60_000)), Expiry::Denied);
     assert_eq!((world.state(&late), world.approvals.expire(&late, &world.rules, after(60_001))), (State::Expired, Expiry::None));
+}
+
+#[test]
+fn without_tokens_whoever_knows_the_code_decides_and_no_name_stands_for_another() {
+    let mut world = World::new();
+    let id = world.ask("s").unwrap();
+    let by = |by: Decider| Decision { approved: true, by, reason: None };
+    let code = world.approvals.get(&id).unwrap().code.clone();
+    assert!(code.len() == 20 && !world.approvals.get(&id).unwrap().to_json().as_str().contains(&code));
+    for wrong in ["", "0", &code[1..], &code.to_uppercase(), &id] {
+        assert_eq!(world.approvals.decide(&id, by(Decider::Code(wrong.to_string())), START), Err(Refusal::Code), "{wrong}");
+    }
+    assert_eq!(world.approvals.decide(&id, by(Decider::Code(code)), START).unwrap().decided_by.as_deref(), Some("(code)"));
+    for (decider, name) in [(Decider::Client, "(client)"), (Decider::Host, "(host)")] {
+        let id = world.ask("s").unwrap();
+        assert_eq!(world.approvals.decide(&id, by(decider), START).unwrap().decided_by.as_deref(), Some(name));
+    }
+    // A principal with the name of another way to decide is a principal like any other.
+    let mut proposal = proposal("t");
+    proposal.asker = "client".into();
+    let id = world.approvals.propose(proposal, &world.rules, &mut world.random, START).unwrap();
+    assert_eq!(world.approvals.decide(&id, yes("client"), START), Err(Refusal::Asker));
+    assert!(world.approvals.decide(&id, by(Decider::Client), START).is_ok());
 }
 
 #[test]
