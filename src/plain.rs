@@ -171,7 +171,7 @@ mod tests {
     fn an_agents_errors_are_told_apart_from_the_callers() {
         assert_eq!(Fault::from(ToolError::new(Code::Unreachable, "gone")), Fault::new(502, "unreachable", "gone"));
         assert_eq!(Fault::from(ToolError::new(Code::Blocked, "no")).status, 400);
-        assert_eq!(Fault::from(Problem::no_task("t")), Fault::new(404, "task_not_found", "there is no task t"));
+        assert_eq!(Fault::from(Problem::no_task("t")), Fault::new(404, "task_not_found", "task t was not found"));
         let written = Fault::new(502, "timeout", "late").write(RequestId(7));
         assert_eq!(written.as_str(), r#"{"error":{"code":"timeout","message":"late","request_id":"7"}}"#);
     }

@@ -62,7 +62,7 @@ impl Problem {
     /// A task that is not there, or another caller's.
     #[must_use]
     pub fn no_task(id: &str) -> Self {
-        Self::new(TASK_NOT_FOUND, format!("there is no task {id}"))
+        Self::new(TASK_NOT_FOUND, format!("task {id} was not found"))
     }
 
     fn row(&self) -> (&'static str, u16, &'static str) {
@@ -134,13 +134,13 @@ mod tests {
         let info =
             r#"{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}"#;
         let wanted = [
-            (Dialect::JsonRpc10, format!(r#"{{"code":-32001,"message":"there is no task t","data":[{info}]}}"#)),
+            (Dialect::JsonRpc10, format!(r#"{{"code":-32001,"message":"task t was not found","data":[{info}]}}"#)),
             (
                 Dialect::Rest10,
-                format!(r#"{{"error":{{"code":404,"status":"NOT_FOUND","message":"there is no task t","details":[{info}]}}}}"#),
+                format!(r#"{{"error":{{"code":404,"status":"NOT_FOUND","message":"task t was not found","details":[{info}]}}}}"#),
             ),
-            (Dialect::JsonRpc03, r#"{"code":-32001,"message":"there is no task t"}"#.into()),
-            (Dialect::Rest03, r#"{"code":-32001,"message":"there is no task t"}"#.into()),
+            (Dialect::JsonRpc03, r#"{"code":-32001,"message":"task t was not found"}"#.into()),
+            (Dialect::Rest03, r#"{"code":-32001,"message":"task t was not found"}"#.into()),
         ];
         for (dialect, form) in wanted {
             assert_eq!(problem.write(dialect).as_str(), form);

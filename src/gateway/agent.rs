@@ -170,7 +170,7 @@ impl Gateway {
             return Err(Problem::new(-32600, "`jsonrpc` must be \"2.0\""));
         }
         let name = members.string("method").ok_or_else(|| Problem::new(-32600, "`method` must be a string"))?;
-        // Whoever gives no id wants no answer (JSON-RPC 2.0 §4.1).
+        // Whoever gives no id wants no answer (JSON-RPC 2.0 §4.1), but is told what is wrong with what was said.
         form.id = form.id.take().filter(|_| id.is_some());
         let found = asked::method(&name);
         if let Some((_, dialect)) = found {
@@ -218,6 +218,10 @@ impl Gateway {
             let body = result.map_or("", Json::as_str);
             return self.respond_form(request, form, status, body.to_string());
         }
+        if form.id.is_none() {
+            let headers = self.common(request);
+            return self.respond(request, 204, headers, String::new());
+        }
         let null = Json::null();
         self.respond_form(request, form, 200, rpc(form, "result", result.unwrap_or(&null)).into_string());
     }
@@ -233,9 +237,6 @@ impl Gateway {
 
     fn respond_form(&mut self, request: RequestId, form: &Form, status: u16, body: String) {
         let mut headers = self.common(request);
-        if form.id.is_none() {
-            return self.respond(request, 204, headers, String::new());
-        }
         if !body.is_empty() {
             headers.push(("Content-Type".to_string(), form.media_type.to_string()));
         }

@@ -79,7 +79,7 @@ impl Gateway {
     }
 
     fn plain_find(&self, owner: &str, id: &str) -> Result<TaskNumber, Fault> {
-        let none = || Fault::new(404, "task_not_found", text::joined(&["there is no task ", id], ""));
+        let none = || Fault::new(404, "task_not_found", text::joined(&["task ", id, " was not found"], ""));
         self.served.find_sent(owner, id).ok_or_else(none)
     }
 

@@ -50,18 +50,25 @@ fn ids_come_back_as_they_were() {
 }
 
 #[test]
-fn who_gives_no_id_gets_no_answer() {
+fn who_gives_no_id_hears_of_faults_alone() {
     let mut world = super::caller::function();
     for (method, params, works) in [
         ("SendMessage", send_params("hi"), 1),
         ("SendStreamingMessage", send_params("hi"), 2),
-        ("GetTask", r#"{"id":"nope"}"#.into(), 2),
-        ("NoSuchMethod", "{}".into(), 2),
     ] {
         let response = post(&mut world, "/a2a", &format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
         assert_eq!((response.status, response.body.as_str(), world.works.len()), (204, "", works), "{method}");
     }
     let id = text(&value(&world.works[0].1), "task.id");
+    for (method, params, code) in [
+        ("GetTask", r#"{"id":"nope"}"#, -32001),
+        ("NoSuchMethod", "{}", -32601),
+        ("SendMessage", "{}", -32602),
+        ("tasks/resubscribe", r#"{"id":"nope"}"#, -32001),
+    ] {
+        let answer = raw(&mut world, &format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
+        assert_eq!((at(&answer, "id"), at(&answer, "error.code").as_i64()), (&serde_json::Value::Null, Some(code)), "{method}");
+    }
     for method in ["SubscribeToTask", "CancelTask"] {
         let params = format!(r#"{{"id":"{id}"}}"#);
         let response = post(&mut world, "/a2a", &format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
