@@ -35,7 +35,7 @@ pub struct Incoming {
     pub session_of: Table<PeerId, String>,
     /// the requests of peers that live as long as their one request
     pub alone: Table<PeerId, RequestId>,
-    /// when the next comment is due
+    /// when the next comment is due, or the time of what gives none is up
     pub keep_alive: Table<(Instant, RequestId), ()>,
     /// whether the gateway is stopping
     pub stopping: bool,
@@ -78,7 +78,10 @@ impl Incoming {
             Stage::Waiting(Waiting { comment_at, .. }) | Stage::Watching(Watching { comment_at, .. }) => {
                 self.keep_alive.remove(&(*comment_at, request));
             }
-            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) | Stage::Looking(_) => {}
+            Stage::Looking(looking) => {
+                self.keep_alive.remove(&(looking.until, request));
+            }
+            Stage::Body { .. } | Stage::Refused | Stage::Calling(_) => {}
         }
         Some(served)
     }
@@ -221,6 +224,8 @@ pub enum Endpoint {
 pub struct Looking {
     /// the look into the host's directory, once there is one
     pub lookup: Option<LookupId>,
+    /// until when the host may look
+    pub until: Instant,
     /// what is asked
     pub question: Question,
     /// whether the answer is an object with its token, else it is the cards alone with a link

@@ -74,7 +74,7 @@ impl Limits {
         ("agents_per_scope", 256, |limits| &mut limits.agents_per_scope),
         ("header_bytes", 64 << 10, |limits| &mut limits.header_bytes),
         ("redirects", 3, |limits| &mut limits.redirects),
-        ("failed_readings", 720, |limits| &mut limits.failed_readings),
+        ("failed_readings", 60, |limits| &mut limits.failed_readings),
         ("cards_by_url", 256, |limits| &mut limits.cards_by_url),
         ("request_bytes", 8 << 20, |limits| &mut limits.request_bytes),
         ("incoming_bytes", 64 << 20, |limits| &mut limits.incoming_bytes),

@@ -9,6 +9,7 @@ use super::agent::Asked;
 use super::card::{fnv, is_known};
 use super::serving::{busy, not_allowed};
 use crate::call::Work;
+use crate::call::task::TIMEOUT_MS;
 use crate::directory::listing::{HELP, Listing};
 use crate::directory::lookups::{self, Asker};
 use crate::directory::{Bounds, PROGRAM, Question, Refused, Registered};
@@ -114,7 +115,8 @@ impl Gateway {
 
     fn list_cards(&mut self, request: RequestId, query: &str, headers: &Headers) {
         let known = http::header(headers, "if-none-match").unwrap_or_default().to_string();
-        let mut wanted = Looking { lookup: None, question: Question::default(), with_token: false, known };
+        let mut wanted =
+            Looking { lookup: None, until: self.ground.now, question: Question::default(), with_token: false, known };
         for (name, value) in query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, ""))) {
             let (name, value) = (form_decode(name), form_decode(value));
             match name.as_str() {
@@ -151,6 +153,8 @@ impl Gateway {
             Ok(lookup) => {
                 if let Some(served) = self.incoming.requests.get_mut(&request) {
                     wanted.lookup = Some(lookup.lookup);
+                    wanted.until = self.ground.now.plus_ms(TIMEOUT_MS);
+                    self.incoming.keep_alive.insert((wanted.until, request), ());
                     served.stage = Stage::Looking(wanted.into());
                 }
                 self.ground.outputs.push_back(Output::Lookup(lookup));
@@ -209,6 +213,16 @@ impl Gateway {
             }),
         }
         Ok(())
+    }
+
+    /// The host looks for too long. Whether the request was one that waits for that.
+    pub(super) fn looked_too_long(&mut self, request: RequestId) -> bool {
+        let Some(Served { stage: Stage::Looking(wanted), .. }) = self.incoming.requests.get(&request) else { return false };
+        if let Some(lookup) = wanted.lookup {
+            self.ground.lookups.forget(lookup);
+        }
+        self.refuse_in_json(request, 504, "timeout", "the host did not look into its directory in 30 seconds");
+        true
     }
 
     fn looked_up_for(&mut self, request: RequestId, lookup: LookupId, found: Result<Listing, (bool, String)>) {

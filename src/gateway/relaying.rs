@@ -208,7 +208,15 @@ impl Gateway {
             *call = call.filter(|call| *call != ended);
         }
         if let Some(error) = error.filter(|_| !is_over) {
-            self.fail_relayed(number, &error);
+            return self.fail_relayed(number, &error);
+        }
+        // It ended without a word about the message before.
+        if !is_over
+            && let Some(Duty::Relay { call: None, waiting, .. }) = self.served.get_mut(number).map(|task| &mut task.duty)
+            && !waiting.is_empty()
+        {
+            let (send, hops) = waiting.remove(0);
+            self.pass_on(number, send, hops);
         }
     }
 

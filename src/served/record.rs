@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Duty, Push, Sent, ServedTask, ServedTasks, TaskNumber};
 use crate::a2a::asked::PushConfig;
-use crate::a2a::{Dialect, Task};
+use crate::a2a::{Dialect, Message, SendRequest, Task};
 use crate::json::{Array, Json, Object};
 use crate::list::gather;
 use crate::snapshot::Record;
@@ -59,8 +59,11 @@ impl ServedTasks {
             Duty::Echo => out.string("duty", "echo"),
             Duty::Inbox => out.string("duty", "inbox"),
             Duty::Function { .. } => out.string("duty", "function"),
-            Duty::Relay { agent, task_id, context_id, .. } => {
+            Duty::Relay { agent, task_id, context_id, waiting, .. } => {
                 out.string("duty", "relay").string("agent", agent).optional_string("task_id", task_id.as_deref());
+                if !waiting.is_empty() {
+                    out.nested("messages", written(waiting));
+                }
                 out.optional_string("context_id", context_id.as_deref())
             }
         };
@@ -89,7 +92,7 @@ impl ServedTasks {
                 context_id: record.optional("context_id"),
                 heard: false,
                 ended: false,
-                waiting: Vec::new(),
+                waiting: record.value("messages").map_or_else(Vec::new, |_| unsent(record)),
             },
         };
         let task = record.value("task").and_then(|raw| Task::read(raw, Dialect::JsonRpc10).ok());
@@ -122,4 +125,37 @@ impl ServedTasks {
     pub fn take_restored(&mut self) -> Vec<Restored> {
         core::mem::take(&mut self.restored)
     }
+}
+
+/// Messages that wait to be passed on.
+fn written(waiting: &[(SendRequest, u64)]) -> Array {
+    let mut all = Array::new();
+    for (send, hops) in waiting {
+        let mut entry = Object::new();
+        entry.json("message", &send.message.to_json()).optional_json("metadata", send.metadata.as_ref());
+        if let Some(modes) = &send.accepted_output_modes {
+            entry.strings("modes", modes);
+        }
+        if let Some(turns) = send.history_length {
+            entry.integer("turns", turns);
+        }
+        entry.integer("hops", *hops);
+        all.nested(entry);
+    }
+    all
+}
+
+/// Reads what [`written`] wrote.
+fn unsent(record: &Record<'_, '_>) -> Vec<(SendRequest, u64)> {
+    gather(record.list("messages").into_iter().map(|raw| read(&record.of(Some(raw)))))
+}
+
+fn read(entry: &Record<'_, '_>) -> (SendRequest, u64) {
+    let message = entry.value("message").and_then(|raw| Message::read(raw, Dialect::JsonRpc10).ok());
+    let message = entry.found(message.map(Some)).unwrap_or_else(|| Message::from_user(String::new(), Vec::new()));
+    let metadata = entry.value("metadata").map(Json::from_raw);
+    let accepted_output_modes = entry.value("modes").map(|_| entry.texts("modes"));
+    let history_length = entry.value("turns").map(|_| entry.number("turns"));
+    let send = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
+    (send, entry.number("hops"))
 }

@@ -52,10 +52,7 @@ fn ids_come_back_as_they_were() {
 #[test]
 fn who_gives_no_id_hears_of_faults_alone() {
     let mut world = super::caller::function();
-    for (method, params, works) in [
-        ("SendMessage", send_params("hi"), 1),
-        ("SendStreamingMessage", send_params("hi"), 2),
-    ] {
+    for (method, params, works) in [("SendMessage", send_params("hi"), 1), ("SendStreamingMessage", send_params("hi"), 2)] {
         let response = post(&mut world, "/a2a", &format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
         assert_eq!((response.status, response.body.as_str(), world.works.len()), (204, "", works), "{method}");
     }

@@ -225,6 +225,32 @@ fn a_stream_that_breaks_is_taken_up_again() {
 }
 
 #[test]
+fn a_task_whose_agent_stays_away_fails_with_a_reason() {
+    let mut world = world();
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
+    let up = asked(&mut world);
+    up.begin(&mut world);
+    world.input(Input::Failed { exchange: up.exchange, cause: Cause::Reset, detail: String::new() });
+    let began = world.now;
+    while !ended(&world, stream) {
+        match world.fetches.pop() {
+            Some((exchange, _)) => {
+                world.input(Input::Failed { exchange, cause: Cause::Refused, detail: "connection refused".into() });
+            }
+            None => {
+                let at = world.gateway.poll_timeout().expect("it is tried again").at.as_ms();
+                world.pass(at - world.now);
+            }
+        }
+        assert!(world.now - began < 600_000, "ten minutes are enough");
+    }
+    assert_eq!(kinds(&world, stream).last().unwrap(), "statusUpdate failed");
+    let last = events(&world, stream).pop().unwrap();
+    assert!(text(&last, "statusUpdate.status.message.parts.0.text").contains("refused"), "{last}");
+    assert!(world.now - began > 120_000, "an agent may be started again in between");
+}
+
+#[test]
 fn hops_are_counted_and_bounded() {
     let mut world = world();
     let send = |hops: u32| format!(r#"{{"message":{},"metadata":{{"narrows_hops":{hops},"k":1e2}}}}"#, message("x"));

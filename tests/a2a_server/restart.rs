@@ -83,6 +83,30 @@ fn a_relayed_task_is_taken_up_again() {
 }
 
 #[test]
+fn messages_that_wait_to_be_passed_on_go_after_a_restart() {
+    let config = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
+    let mut world = World::new(config);
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("one"));
+    relay::asked(&mut world).begin(&mut world);
+    let id = text(&events(&world, stream)[0], "task.id");
+    for words in ["two", "three"] {
+        let more = r#""configuration":{"returnImmediately":true,"acceptedOutputModes":["text/plain"]},"metadata":{"k":[1]}"#;
+        result(&mut world, "SendMessage", &format!(r#"{{"message":{},{more}}}"#, super::caller::reply(&id, words)));
+    }
+    let mut world = restarted(&world, config, Secrets::Keep);
+    let task = r#"{"id":"up-1","contextId":"up-c","status":{"state":"TASK_STATE_WORKING"}}"#;
+    relay::asked(&mut world).answer(&mut world, task);
+    let next = relay::asked(&mut world);
+    let params = &next.request["params"];
+    let said = (text(params, "message.parts.0.text"), text(params, "message.taskId"));
+    assert_eq!(said, ("three".into(), "up-1".into()), "what was on its way is the agent's by now, or lost with its exchange");
+    assert_eq!(at(params, "metadata").to_string(), r#"{"k":[1],"narrows_hops":1}"#);
+    assert_eq!(text(params, "configuration.acceptedOutputModes.0"), "text/plain");
+    let given_up = world.fetches.iter().all(|(exchange, _)| world.aborts.contains(exchange));
+    assert!(given_up, "the stream of the new message tells what the old one would have told");
+}
+
+#[test]
 fn deliveries_go_on() {
     let config = r#"{"a2a":{"responder":"function"}}"#;
     let mut world = World::new(config);

@@ -349,6 +349,15 @@ fn a_host_that_queries_answers_pages_of_its_own() {
     world.lookups.clear();
     world.pass(30_000);
     assert!(structured(&world.done(request)).contains("timeout"));
+    let request = world.send("GET", "/agents", &[], "");
+    let lookup = world.lookups.pop().unwrap().lookup;
+    world.pass(29_999);
+    assert!(!world.responses.contains_key(&request));
+    world.pass(1);
+    let response = world.done(request);
+    assert!(response.status == 504 && response.body.contains(r#""code":"timeout""#), "{response:?}");
+    world.input(Input::Directory(DirectoryInput::Found { lookup, text: "[]".into() }));
+    assert_eq!(world.gateway.poll_timeout(), None, "nobody waits any more");
     for method in ["PUT", "DELETE"] {
         assert_eq!(call(&mut world, method, "/agents/one", "", &card("one", "")).status, 405, "the host's cards are its own");
     }
