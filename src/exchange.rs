@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::call::CallId;
 use crate::ground::Ground;
+use crate::held::Share;
 use crate::http;
 use crate::io::{Cause, ExchangeId, Headers, Method, Misuse, Output, Request};
 use crate::link::catalog::ServerNumber;
@@ -131,6 +132,8 @@ struct Exchange {
     until: Option<Instant>,
     /// the header fields of a stream
     stream_headers: Headers,
+    /// what is held of its answer
+    share: Share,
 }
 
 /// How long an exchange that nobody waits for may take.
@@ -164,7 +167,8 @@ impl Exchanges {
         self.first.insert(id, id);
         let until = (owner == Owner::Nobody).then(|| ground.now.plus_ms(UNOWNED_MS));
         let (phase, stream_headers) = (Phase::Waiting, Headers::new());
-        self.running.insert(id, Box::new(Exchange { owner, plan, hops: 0, current: id, phase, until, stream_headers }));
+        let share = ground.held.share();
+        self.running.insert(id, Box::new(Exchange { owner, plan, hops: 0, current: id, phase, until, stream_headers, share }));
         if let Some(until) = until {
             self.unowned.insert((until, id), ());
         }
@@ -337,7 +341,10 @@ impl Exchanges {
                         "reply_bytes"
                     };
                     Failure::TooLarge(name)
+                } else if !exchange.share.may_be(total, ground.config.limits.held_bytes) {
+                    Failure::TooLarge("held_bytes")
                 } else {
+                    exchange.share.set(total);
                     if body.is_empty() {
                         *body = bytes;
                     } else {
@@ -379,11 +386,18 @@ impl Exchanges {
         self.running.get(&first).is_some_and(|exchange| exchange.hops > 0 || !matches!(exchange.phase, Phase::Waiting))
     }
 
-    /// Takes the decoder of a stream back.
-    pub fn keep(&mut self, first: ExchangeId, decoder: sse::Decoder) {
-        if let Some(Phase::Events(slot)) = self.running.get_mut(&first).map(|exchange| &mut exchange.phase) {
+    /// Takes the decoder of a stream back, with what it holds of the next event.
+    pub fn keep(&mut self, ground: &mut Ground, first: ExchangeId, decoder: sse::Decoder) -> Option<Delivery> {
+        let exchange = self.running.get_mut(&first)?;
+        let bytes = decoder.held_bytes();
+        if !exchange.share.may_be(bytes, ground.config.limits.held_bytes) {
+            return self.end(ground, first, Report::Failed(Failure::TooLarge("held_bytes")), true);
+        }
+        exchange.share.set(bytes);
+        if let Phase::Events(slot) = &mut exchange.phase {
             *slot = Some(decoder);
         }
+        None
     }
 
     /// Ends a stream that passed a limit.

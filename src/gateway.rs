@@ -235,7 +235,8 @@ impl Gateway {
                 return;
             }
         }
-        self.exchanges.keep(first, decoder);
+        let delivery = self.exchanges.keep(&mut self.ground, first, decoder);
+        self.deliver(delivery);
     }
 
     /// Runs each call whose time has come once, in the order of their times.

@@ -10,6 +10,7 @@ use crate::call::CallId;
 use crate::config::Config;
 use crate::directory::Directory;
 use crate::directory::lookups::Lookups;
+use crate::held::Pool;
 use crate::ids::Random;
 use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
@@ -56,6 +57,10 @@ pub struct Ground {
     pub lookups: Lookups,
     /// which trace the current input belongs to
     pub trace_context: Option<TraceContext>,
+    /// what is held of what others say to calls that run
+    pub held: Pool,
+    /// what the inboxes hold
+    pub inboxes: Pool,
     /// when this machine began
     pub born: Instant,
     /// wall-clock time minus the host's clock
@@ -88,6 +93,8 @@ impl Ground {
             directory: Directory::default(),
             lookups: Lookups::default(),
             trace_context: None,
+            held: Pool::default(),
+            inboxes: Pool::default(),
             born: now,
             wall_offset_ms,
             next_exchange: 1,

@@ -2,10 +2,12 @@
 
 use alloc::collections::VecDeque;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::held::{Pool, Share};
 use crate::json::{Json, Object};
+use crate::mcp::outcome::Code;
 use crate::snapshot::Record;
 use crate::table::Table;
 use crate::time::WallTime;
@@ -14,6 +16,8 @@ use crate::time::WallTime;
 const PER_ALIAS: u64 = 256;
 /// How many entries are kept in all.
 const IN_ALL: usize = 4096;
+/// What an entry takes beside what it says.
+const ENTRY_BYTES: u64 = 256;
 
 /// The outcome of one send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +90,22 @@ impl Entry {
         out.string("text", &self.text).integer("at", self.at.0).nested("content", content);
     }
 
+    /// About how many bytes it takes.
+    fn bytes(&self) -> u64 {
+        let content: usize = self.content.iter().map(|(name, json)| name.len() + json.as_str().len()).sum();
+        let names = self.call_id.len() + self.alias.len() + self.text.len();
+        ENTRY_BYTES.saturating_add(u64::try_from(names + content).unwrap_or(u64::MAX))
+    }
+
+    /// Keeps of an outcome that there is no room for that it was there.
+    fn emptied(self) -> Self {
+        let text = "the outcome is larger than inbox_bytes left room for".to_string();
+        let mut error = Object::new();
+        error.string("code", Code::TooLarge.name()).string("message", &text).string("limit", "inbox_bytes");
+        error.optional_string("task_id", self.task_id.as_deref());
+        Self { text, content: [("error".to_string(), error.finish())].into(), ..self }
+    }
+
     /// Reads them back.
     #[must_use]
     pub fn read(record: &Record<'_, '_>) -> Self {
@@ -110,13 +130,25 @@ pub struct Inbox {
     next: u64,
     /// the numbers of entries that came or went and are not saved so yet
     changed: Table<u64, ()>,
+    bytes: u64,
+    share: Option<Share>,
     counts: Table<String, u64>,
     lost: Table<String, u64>,
 }
 
 impl Inbox {
-    /// Adds an entry; the oldest make room.
-    pub fn add(&mut self, entry: Entry) {
+    /// Adds an entry; the oldest make room, of their number or of their bytes, where all inboxes hold as much as `limit`
+    /// allows.
+    pub fn add(&mut self, entry: Entry, pool: &Pool, limit: u64) {
+        let mut share = self.share.take().unwrap_or_else(|| pool.share());
+        while !share.may_be(self.bytes + entry.bytes(), limit) && !self.entries.is_empty() {
+            self.lose(|_| true);
+            share.set(self.bytes);
+        }
+        let entry = if share.may_be(self.bytes + entry.bytes(), limit) { entry } else { entry.emptied() };
+        self.bytes += entry.bytes();
+        share.set(self.bytes);
+        self.share = Some(share);
         if self.counts.get(&entry.alias).is_some_and(|count| *count >= PER_ALIAS) {
             self.lose(|(_, known)| known.alias == entry.alias);
         } else if self.entries.len() >= IN_ALL {
@@ -129,9 +161,9 @@ impl Inbox {
     }
 
     /// Puts an entry of a snapshot back, which had that number; the numbers come in their order.
-    pub fn restore(&mut self, number: u64, entry: Entry) {
+    pub fn restore(&mut self, number: u64, entry: Entry, pool: &Pool, limit: u64) {
         self.next = self.next.max(number);
-        self.add(entry);
+        self.add(entry, pool, limit);
     }
 
     /// The entry of a number.
@@ -155,14 +187,20 @@ impl Inbox {
         let at = self.entries.iter().position(which);
         if let Some((number, entry)) = at.and_then(|at| self.entries.remove(at)) {
             self.changed.insert(number, ());
-            self.uncount(&entry.alias);
+            self.leave(&entry);
             // URLs are names without end: those that find no room are counted without their name.
             let is_counted = self.lost.has(entry.alias.as_str()) || self.lost.len() < PER_ALIAS;
             *self.lost.get_or_default(if is_counted { entry.alias.as_str() } else { "" }) += 1;
         }
     }
 
-    fn uncount(&mut self, alias: &str) {
+    /// An entry has gone.
+    fn leave(&mut self, entry: &Entry) {
+        self.bytes -= entry.bytes();
+        if let Some(share) = &mut self.share {
+            share.set(self.bytes);
+        }
+        let alias = entry.alias.as_str();
         if let Some(count) = self.counts.get_mut(alias) {
             *count -= 1;
             if *count == 0 {
@@ -182,7 +220,7 @@ impl Inbox {
         while self.entries.front().is_some_and(|(_, entry)| entry.at < before) {
             if let Some((number, entry)) = self.entries.pop_front() {
                 self.changed.insert(number, ());
-                self.uncount(&entry.alias);
+                self.leave(&entry);
             }
         }
     }
@@ -225,7 +263,7 @@ impl Inbox {
         }
         self.entries = kept;
         for entry in &taken {
-            self.uncount(&entry.alias);
+            self.leave(entry);
         }
         taken
     }
@@ -234,6 +272,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::FREE_BYTES;
 
     fn entry(alias: &str, at: i64) -> Entry {
         Entry {
@@ -255,9 +294,9 @@ mod tests {
     #[test]
     fn the_oldest_of_an_alias_make_room_and_are_counted_once() {
         let mut inbox = Inbox::default();
-        inbox.add(entry("other", -1));
+        inbox.add(entry("other", -1), &Pool::default(), 1 << 30);
         for at in 0..260 {
-            inbox.add(entry("bob", at));
+            inbox.add(entry("bob", at), &Pool::default(), 1 << 30);
         }
         assert_eq!(inbox.entries(Some("bob")).count(), 256);
         assert_eq!((inbox.lost(Some("bob")), inbox.lost(None)), (4, 4));
@@ -271,11 +310,11 @@ mod tests {
     fn the_oldest_of_all_make_room() {
         let mut inbox = Inbox::default();
         for at in 0..4100_i64 {
-            inbox.add(entry(&format!("a{}", at % 40), at));
+            inbox.add(entry(&format!("a{}", at % 40), at), &Pool::default(), 1 << 30);
         }
         assert_eq!((inbox.entries(None).count(), inbox.lost(None)), (4096, 4));
         for at in 0..1000 {
-            inbox.add(entry(&format!("https://u{at}.test/"), 5000));
+            inbox.add(entry(&format!("https://u{at}.test/"), 5000), &Pool::default(), 1 << 30);
         }
         assert!(inbox.lost.len() <= 257);
         assert_eq!(inbox.lost(None), 1004);
@@ -285,7 +324,7 @@ mod tests {
     fn what_is_old_goes() {
         let mut inbox = Inbox::default();
         for at in 0..5 {
-            inbox.add(entry("bob", at));
+            inbox.add(entry("bob", at), &Pool::default(), 1 << 30);
         }
         inbox.expire(WallTime(3));
         assert_eq!(inbox.take_changed().len(), 5);
@@ -293,5 +332,26 @@ mod tests {
         assert!(inbox.is_empty() && inbox.counts.is_empty());
         let changed: Vec<u64> = inbox.take_changed().iter().map(|(number, ())| *number).collect();
         assert_eq!((changed, inbox.get(3)), (alloc::vec![3, 4], None));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_makes_the_oldest_go_and_is_told_where_it_is_too_large_itself() {
+        let pool = Pool::default();
+        let limit = 4 * FREE_BYTES;
+        let mut inbox = Inbox::default();
+        let large = |at: i64, bytes: u64| Entry { text: "x".repeat(usize::try_from(bytes).unwrap()), ..entry("bob", at) };
+        for at in 0..10 {
+            inbox.add(large(at, FREE_BYTES), &pool, limit);
+            assert!(pool.bytes() <= limit);
+        }
+        assert_eq!((ids(&inbox.take("bob", u64::MAX)), pool.bytes()), (["7", "8", "9"].into(), 0));
+        assert_eq!(inbox.lost(None), 7);
+        inbox.add(large(10, limit), &pool, limit);
+        let kept = inbox.take("bob", 1);
+        assert!(kept[0].content[0].1.as_str().contains("inbox_bytes"), "{kept:?}");
+        let mut greedy = pool.share();
+        greedy.set(limit);
+        inbox.add(large(11, 10), &pool, limit);
+        assert_eq!(inbox.take("bob", 1)[0].text.len(), 10, "who has little may have it");
     }
 }

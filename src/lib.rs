@@ -58,7 +58,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`io`], [`gateway`], [`ground`], [`snapshot`], [`trace`] | the border and the machine |
-//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`list`], [`saved`], [`text`], [`json`] | what everything stands on |
+//! | [`time`], [`ids`], [`limits`], [`config`], [`table`], [`list`], [`saved`], [`text`], [`json`], [`held`] | what everything stands on |
 //! | [`scope`], [`registry`], [`contexts`], [`bucket`], [`health`], [`history`], [`inbox`], [`caller`] | the state of one user |
 //! | [`call`], [`exchange`], [`redirect`], [`redact`] | the life of a call and its HTTP rounds |
 //! | [`jsonrpc`], [`sse`], [`http`], [`url`] | wire formats |
@@ -92,6 +92,7 @@ mod fixtures;
 pub mod gateway;
 pub mod ground;
 pub mod health;
+pub mod held;
 pub mod history;
 pub mod http;
 pub mod ids;

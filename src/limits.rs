@@ -5,6 +5,11 @@
 pub struct Limits {
     /// body of a reply
     pub reply_bytes: u64,
+    /// what is held of what agents and servers say, in all: answers that come in and tasks of calls that run. Each of them
+    /// may have 64 KiB whatever the others have
+    pub held_bytes: u64,
+    /// what all inboxes hold; each may have 64 KiB whatever the others have
+    pub inbox_bytes: u64,
     /// body of an agent card
     pub card_bytes: u64,
     /// one event of a stream
@@ -62,8 +67,10 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 26] = [
+    pub const TABLE: [Row; 28] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
+        ("held_bytes", 512 << 20, |limits| &mut limits.held_bytes),
+        ("inbox_bytes", 256 << 20, |limits| &mut limits.inbox_bytes),
         ("card_bytes", 1 << 20, |limits| &mut limits.card_bytes),
         ("event_bytes", 8 << 20, |limits| &mut limits.event_bytes),
         ("stream_bytes", 64 << 20, |limits| &mut limits.stream_bytes),
@@ -102,6 +109,8 @@ impl Default for Limits {
     fn default() -> Self {
         let mut limits = Self {
             reply_bytes: 0,
+            held_bytes: 0,
+            inbox_bytes: 0,
             card_bytes: 0,
             event_bytes: 0,
             stream_bytes: 0,

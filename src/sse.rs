@@ -112,6 +112,12 @@ impl Decoder {
         }
     }
 
+    /// How much it holds of an event that is not complete.
+    #[must_use]
+    pub const fn held_bytes(&self) -> u64 {
+        self.block_size.saturating_add(self.line.len() as u64)
+    }
+
     /// Takes the next bytes of the stream. They are read as the iterator is: what is left when it is dropped is lost.
     ///
     /// The iterator ends with an error where a bound is passed, and so does every later one.

@@ -25,7 +25,11 @@ static COUNTING: memory::Counting = memory::Counting;
 
 /// A host with two agents, `bob` who answers in one piece and `carol` who streams.
 fn host(limit: &str, value: u64) -> Host {
-    let mut host = Host::new(1, &format!(r#"{{"limits":{{"{limit}":{value}}}}}"#));
+    connected(&format!(r#"{{"limits":{{"{limit}":{value}}}}}"#))
+}
+
+fn connected(config: &str) -> Host {
+    let mut host = Host::new(1, config);
     host.open(1, "one");
     for (alias, streaming) in [("bob", false), ("carol", true)] {
         let url = format!("https://{alias}.test/a2a");
@@ -62,6 +66,29 @@ fn reply_too_large(host: &mut Host, limit: &str) {
     assert!(host.watch.is_running(exchange));
     host.body(exchange, &[b' '; 300]);
     assert_reached(host, number, other, "too_large", limit);
+}
+
+/// All answers together find no room for a large one. A small one always has its place.
+fn held_too_large(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let (first, second) = (send(host, "bob"), send(host, "bob"));
+    for (_, exchange) in [first, second] {
+        host.head(exchange, 200, &[("content-type", "application/json")]);
+    }
+    host.body(first.1, &[b' '; 90_000]);
+    host.body(second.1, &[b' '; 60_000]);
+    assert!(host.watch.is_running(first.1) && host.watch.is_running(second.1));
+    host.body(second.1, &[b' '; 20_000]);
+    assert_reached(host, second.0, other, "too_large", limit);
+    assert!(host.watch.is_running(first.1), "nobody else suffers");
+    host.fail(first.1, Cause::Reset);
+    host.result(first.0);
+    let (number, exchange) = send(host, "bob");
+    host.head(exchange, 200, &[("content-type", "application/json")]);
+    host.body(exchange, &[b' '; 90_000]);
+    assert!(host.watch.is_running(exchange), "what goes is given back");
+    host.fail(exchange, Cause::Reset);
+    host.result(number);
 }
 
 fn card_too_large(host: &mut Host, limit: &str) {
@@ -165,6 +192,8 @@ fn every_limit_is_an_error_of_one_call() {
     for (limit, ..) in Limits::TABLE {
         match limit {
             "reply_bytes" => reply_too_large(&mut host(limit, 500), limit),
+            "held_bytes" => held_too_large(&mut host(limit, 100_000), limit),
+            "inbox_bytes" => {} // below: what makes room is the inbox's own
             "card_bytes" => card_too_large(&mut host(limit, 500), limit),
             "event_bytes" => stream_too_large(&mut host(limit, 500), limit, &["data: ", &"x".repeat(600)]),
             "stream_bytes" => stream_too_large(&mut host(limit, 500), limit, &[&event, &event, &event]),
@@ -187,6 +216,42 @@ fn every_limit_is_an_error_of_one_call() {
             unknown => panic!("nothing checks {unknown}"),
         }
     }
+}
+
+#[test]
+fn outcomes_make_room_and_tasks_that_grow_share_what_is_held() {
+    let limits = r#"{"limits":{"held_bytes":400000,"inbox_bytes":400000}}"#;
+    let mut host = connected(limits);
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"message":{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"{}"}}]}}}}}}"#,
+        "x".repeat(90_000)
+    );
+    let before = memory::held();
+    for _ in 0..20 {
+        let call = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","async":true}"#);
+        let exchange = host.fetches.pop_back().unwrap().0;
+        host.result(call);
+        host.reply(exchange, 200, &answer);
+    }
+    assert!(memory::held() - before < 3_000_000, "{}", memory::held() - before);
+    let call = host.call(1, "check_inbox", "{}");
+    let checked = host.result(call);
+    let (kept, lost) = (checked.matches("call_id").count(), at(&checked, &["structuredContent", "lost"]));
+    assert!(kept >= 2 && lost.is_some(), "{checked}");
+    let (number, exchange) = send(&mut host, "carol");
+    host.head(exchange, 200, &[("content-type", "text/event-stream")]);
+    for _ in 0..9 {
+        let update = format!(
+            r#"{{"artifactUpdate":{{"taskId":"t","append":true,"artifact":{{"artifactId":"a","parts":[{{"text":"{}"}}]}}}}}}"#,
+            "x".repeat(50_000)
+        );
+        if host.watch.is_running(exchange) {
+            host.body(exchange, format!("data: {update}\n\n").as_bytes());
+        }
+    }
+    let result = host.result(number);
+    assert_eq!(string_at(&result, &["structuredContent", "error", "code"]).as_deref(), Some("too_large"), "{}", result.len());
+    assert!(result.contains("held_bytes"));
 }
 
 #[test]

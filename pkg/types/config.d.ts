@@ -3,6 +3,8 @@ import type { Id } from "./core.js";
 /** The bounds, by name. Bytes unless the name says otherwise. */
 export type LimitName =
   | "reply_bytes"
+  | "held_bytes"
+  | "inbox_bytes"
   | "card_bytes"
   | "event_bytes"
   | "stream_bytes"

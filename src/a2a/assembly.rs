@@ -26,6 +26,8 @@ pub struct Assembly {
     message: Option<Message>,
     places: Places,
     bytes: u64,
+    /// what the last snapshot has beside its artifacts
+    said_bytes: u64,
     limit: u64,
     rewrites: Rewrites,
 }
@@ -82,7 +84,7 @@ impl Assembly {
     #[must_use]
     pub const fn new(artifact_bytes: u64) -> Self {
         let rewrites = Rewrites { left: artifact_bytes.saturating_mul(REWRITE_FACTOR) };
-        Self { task: None, message: None, places: Places::new(), bytes: 0, limit: artifact_bytes, rewrites }
+        Self { task: None, message: None, places: Places::new(), bytes: 0, said_bytes: 0, limit: artifact_bytes, rewrites }
     }
 
     /// The task so far.
@@ -95,6 +97,12 @@ impl Assembly {
     #[must_use]
     pub const fn message(&self) -> Option<&Message> {
         self.message.as_ref()
+    }
+
+    /// About how many bytes the task takes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes.saturating_add(self.said_bytes)
     }
 
     /// Merges an event.
@@ -144,6 +152,7 @@ impl Assembly {
             }
         }
         self.places = Places::new();
+        self.said_bytes = new.history.iter().flatten().map(|message| message.bytes() as u64).sum();
         self.bytes = 0;
         for (at, artifact) in new.artifacts().iter().enumerate() {
             let bytes = cost(artifact);

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{CallId, Ended, Run, Work};
+use crate::ground::Ground;
 use crate::inbox::Entry;
 use crate::io::RequestId;
 use crate::json::{self, Json};
@@ -94,7 +95,7 @@ impl Run<'_> {
                 self.scope.pending.insert(call, pending);
                 self.dispatched.push(Dispatch { call, sink: Sink::Inbox(ticket.clone()), work });
             }
-            Started::Done(result) => deposit(self.scope, &ticket, Ok(result), self.ground.wall()),
+            Started::Done(result) => deposit(self.scope, self.ground, &ticket, Ok(result)),
             Started::Asks(_) => return Err(ToolError::new(Code::Unsupported, "this asks its caller, who must wait for it")),
         }
         Ok(ticket.call_id)
@@ -114,13 +115,13 @@ impl Run<'_> {
 }
 
 /// Puts an outcome into the inbox.
-pub fn deposit(scope: &mut Scope, ticket: &Ticket, ended: Ended, at: WallTime) {
+pub fn deposit(scope: &mut Scope, ground: &Ground, ticket: &Ticket, ended: Ended) {
     let (result, failed) = match ended {
         Ok(result) => (result, false),
         Err(error) => (error.into_result(), true),
     };
-    let entry = entry(ticket, &result, failed, at);
-    scope.inbox.add(entry);
+    let entry = entry(ticket, &result, failed, ground.wall());
+    scope.inbox.add(entry, &ground.inboxes, ground.config.limits.inbox_bytes);
 }
 
 fn entry(ticket: &Ticket, result: &ToolResult, failed: bool, at: WallTime) -> Entry {

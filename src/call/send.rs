@@ -11,6 +11,7 @@ use super::target::Target;
 use super::{Ended, Run, Work, fault, outgoing};
 use crate::a2a::{self, Assembly, Event, Fault, Operation, SendRequest};
 use crate::exchange::{Failure, Reply, Report, Want};
+use crate::held::Share;
 use crate::history;
 use crate::io::{Cause, Deadline, ExchangeId, Level, Reason};
 use crate::mcp::outcome::{Code, ToolError};
@@ -72,6 +73,8 @@ pub struct Send {
     finding: Finding,
     exchange: Option<ExchangeId>,
     assembly: Assembly,
+    /// what is held of the answer
+    share: Share,
     deadline: Option<Instant>,
     wake: Option<(Instant, Reason)>,
     /// the stream broke and may be taken up again
@@ -127,6 +130,7 @@ impl Send {
         let sent = history::shorten(&readable, run.ground.config.history.max_entry_length);
         Self {
             assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
+            share: run.ground.held.share(),
             target,
             request,
             patience,
@@ -302,6 +306,12 @@ impl Send {
         let relayed = self.relayed(run, &event);
         match self.assembly.apply(event) {
             Ok(applied) => {
+                let bytes = self.assembly.bytes();
+                if !self.share.may_be(bytes, run.ground.config.limits.held_bytes) {
+                    let failure = Failure::TooLarge("held_bytes");
+                    return Some(self.fail(run, fault::failure(run, &self.target.label, &failure)));
+                }
+                self.share.set(bytes);
                 run.ground.relayed.extend(relayed);
                 self.warn(run, [applied.foreign_ids, applied.after_last_chunk]);
                 if let (Some(task), Some(pending)) = (self.assembly.task(), run.scope.pending.get_mut(&run.caller.call)) {

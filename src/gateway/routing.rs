@@ -178,8 +178,7 @@ impl Gateway {
         match &call.sink {
             Sink::Peer => self.answer(&call.caller, &call.subject, ended, call.started),
             Sink::Inbox(ticket) => {
-                let at = self.ground.wall();
-                dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), ticket, ended, at);
+                dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), &self.ground, ticket, ended);
             }
             Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
             Sink::Push(number) => self.served.touch(*number),

@@ -105,7 +105,8 @@ impl Gateway {
             }
             "inbox" => {
                 let (number, entry) = (record.place("number"), inbox::Entry::read(record));
-                self.scope_of(record).inbox.restore(number, entry);
+                let (pool, limit) = (self.ground.inboxes.clone(), self.ground.config.limits.inbox_bytes);
+                self.scope_of(record).inbox.restore(number, entry, &pool, limit);
             }
             "call" => {
                 if let Some(call) = read_call(record, &mut self.ground) {
@@ -191,8 +192,7 @@ impl Gateway {
         }
         match &lost.ticket {
             Some(ticket) => {
-                let at = self.ground.wall();
-                dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), ticket, Err(error), at);
+                dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), &self.ground, ticket, Err(error));
             }
             None => self.answer(&lost.caller, &lost.subject, Err(error), self.ground.now),
         }

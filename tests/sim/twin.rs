@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis, Secrets};
+use narrows::held::FREE_BYTES;
 use narrows::io::{Misuse, Output, read_input};
 
 use crate::support::chance::Chance;
@@ -39,14 +40,17 @@ pub struct Twin {
 /// where the limits are tight.
 fn bound(config: &Config) -> i64 {
     let limits = &config.limits;
-    let call = limits.reply_bytes + limits.event_bytes + limits.artifact_bytes + limits.header_bytes + limits.message_bytes;
+    let call = limits.header_bytes + limits.message_bytes;
+    let answers = limits.reply_bytes + limits.event_bytes + limits.artifact_bytes;
     let agent = limits.card_bytes + limits.message_bytes;
     let calls = 3 * limits.calls_per_peer;
     let principals = config.server.tokens.len().max(1) as u64;
     let (requests, sessions) = (principals * limits.requests.min(8), principals * limits.sessions.min(64));
     let agents = (2 + principals + sessions) * (limits.agents_per_scope + limits.cards_by_url);
     let served = principals * limits.incoming_bytes + requests * limits.header_bytes + sessions * limits.session_event_bytes;
-    i64::try_from(60_000 + calls * call + agents * agent + served).unwrap()
+    // What is held of answers is bounded in all, beside the little that each may have.
+    let held = (calls * answers).min(2 * limits.held_bytes + calls * 3 * FREE_BYTES) + limits.inbox_bytes.min(calls * answers);
+    i64::try_from(60_000 + calls * call + held + agents * agent + served).unwrap()
 }
 
 /// The bytes that one input may ask for: about twice what is asked for where the limits are tight. Whatever was taken in
