@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::call::{Call, CallId};
 use crate::config::Config;
@@ -143,17 +144,7 @@ impl Gateway {
                 self.deliver(delivery);
                 Ok(())
             }
-            Input::Body { exchange, bytes } => match self.exchanges.body(&mut self.ground, exchange, bytes)? {
-                BodyTaken::Kept => Ok(()),
-                BodyTaken::Ended(delivery) => {
-                    self.deliver(Some(delivery));
-                    Ok(())
-                }
-                BodyTaken::Stream { owner, first, decoder, bytes } => {
-                    self.deliver_events(owner, first, decoder, &bytes);
-                    Ok(())
-                }
-            },
+            Input::Body { exchange, bytes } => self.body(exchange, bytes),
             Input::End { exchange } => {
                 let delivery = self.exchanges.finish(&mut self.ground, exchange)?;
                 self.deliver(delivery);
@@ -203,6 +194,15 @@ impl Gateway {
             }
             Input::Tick => Ok(()),
         }
+    }
+
+    fn body(&mut self, exchange: ExchangeId, bytes: Vec<u8>) -> Result<(), Misuse> {
+        match self.exchanges.body(&mut self.ground, exchange, bytes)? {
+            BodyTaken::Kept => {}
+            BodyTaken::Ended(delivery) => self.deliver(Some(delivery)),
+            BodyTaken::Stream { owner, first, decoder, bytes } => self.deliver_events(owner, first, decoder, &bytes),
+        }
+        Ok(())
     }
 
     fn deliver(&mut self, delivery: Option<Delivery>) {
