@@ -19,6 +19,13 @@ export class Core {
      */
     body(now: number | bigint, exchange: number | bigint, bytes: ArrayBufferView | ArrayBuffer): number;
     /**
+     * Goes on with another configuration; what did not change goes on untouched.
+     *
+     * # Errors
+     * As the constructor, for the configuration; then nothing changed.
+     */
+    configure(now: number | bigint, config?: ConfigObject): number;
+    /**
      * Lets go of everything; later calls throw an Error named `Disposed`. Twice is fine.
      */
     dispose(): void;
@@ -153,6 +160,7 @@ export interface InitOutput {
     readonly __wbg_fetch_free: (a: number, b: number) => void;
     readonly checkOutbound: (a: any, b: number, c: any, d: any) => [number, number, number, number];
     readonly core_body: (a: number, b: any, c: any, d: any) => [number, number, number];
+    readonly core_configure: (a: number, b: any, c: any) => [number, number, number];
     readonly core_dead: (a: number) => [number, number];
     readonly core_dispose: (a: number) => void;
     readonly core_explain: (a: number, b: any) => [number, number, number, number];

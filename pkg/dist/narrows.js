@@ -38,6 +38,22 @@ export class Core {
         return ret[0] >>> 0;
     }
     /**
+     * Goes on with another configuration; what did not change goes on untouched.
+     *
+     * # Errors
+     * As the constructor, for the configuration; then nothing changed.
+     * @param {number | bigint} now
+     * @param {ConfigObject} [config]
+     * @returns {number}
+     */
+    configure(now, config) {
+        const ret = wasm.core_configure(this.__wbg_ptr, now, config);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return ret[0] >>> 0;
+    }
+    /**
      * The panic message, where a panic ended this object.
      * @returns {string | undefined}
      */
@@ -733,7 +749,7 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 150, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 153, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he33015df9b9789ac);
             return ret;
         },

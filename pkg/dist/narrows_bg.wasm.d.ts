@@ -5,6 +5,7 @@ export const __wbg_core_free: (a: number, b: number) => void;
 export const __wbg_fetch_free: (a: number, b: number) => void;
 export const checkOutbound: (a: any, b: number, c: any, d: any) => [number, number, number, number];
 export const core_body: (a: number, b: any, c: any, d: any) => [number, number, number];
+export const core_configure: (a: number, b: any, c: any) => [number, number, number];
 export const core_dead: (a: number) => [number, number];
 export const core_dispose: (a: number) => void;
 export const core_explain: (a: number, b: any) => [number, number, number, number];
