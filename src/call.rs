@@ -17,7 +17,6 @@ use crate::list::gather;
 use crate::mcp::asks::{Answers, Capabilities};
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
-use crate::mcp::subject::ASKS;
 use crate::scope::Scope;
 use crate::served::ServedTasks;
 use crate::trace_context::TraceContext;
@@ -38,6 +37,7 @@ pub mod outgoing;
 pub mod ping;
 pub mod policy;
 pub mod push;
+pub mod rounds;
 pub mod route;
 pub mod send;
 pub mod target;
@@ -288,8 +288,7 @@ impl Work {
             Self::Ping(work) => work.due(run),
             Self::Directory(work) => work.due(run),
             Self::Push(work) => work.due(run),
-            Self::Asking(work) if ASKS => work.due(run),
-            Self::Asking(_) => None,
+            Self::Asking(work) => work.due(run),
             Self::Approving(work) => work.due(run),
             Self::Linked(work) => work.due(run),
         }
@@ -359,9 +358,7 @@ impl Work {
 
     /// Tells the caller which questions need no answer any more, where it was asked any.
     pub fn withdraw(&mut self, run: &mut Run<'_>) {
-        if let Self::Asking(work) = self
-            && ASKS
-        {
+        if let Self::Asking(work) = self {
             work.withdraw(run);
         }
     }

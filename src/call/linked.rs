@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::policy::{self, Admitted};
+use super::rounds::Rounds;
 use super::{Ended, Run, Work, fault};
 use crate::io::{Deadline, Level, Reason};
 use crate::json::{Json, Object, Raw};
@@ -12,9 +13,13 @@ use crate::jsonrpc;
 use crate::link::catalog::LinkedTool;
 use crate::link::wire::CallOrder;
 use crate::link::{CallReport, Job, relay};
+use crate::mcp::asks::Asks;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
 use crate::time::Instant;
+
+/// Members of `_meta` that say which trace a request belongs to (W3C Trace Context, Baggage).
+const TRACES: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 /// How many times its time a call may take at most while its server tells of progress.
 const MOST_TIMES: u64 = 10;
@@ -26,8 +31,12 @@ pub struct LinkedCall {
     until: Instant,
     /// the end, whatever the server tells of progress
     latest: Instant,
-    /// the approval that it used up
-    approval: Option<String>,
+    /// what it was called with, to be made again where its server asks
+    arguments: Option<Json>,
+    /// how often that was, and under which approval
+    rounds: Rounds,
+    /// what its server asks for
+    asks: Option<Asks>,
 }
 
 impl LinkedCall {
@@ -37,28 +46,38 @@ impl LinkedCall {
     /// The policy refuses it.
     pub fn start(run: &mut Run<'_>, tool: &Arc<LinkedTool>, arguments: Option<Raw<'_>>) -> Result<Started, ToolError> {
         let now = run.ground.now;
+        let original = arguments.map(Json::from_raw);
         // What the caller knows of other servers' and agents' credentials is not told to this one.
-        let arguments = arguments.map(|raw| run.scope.secrets.redact_json(Json::from_raw(raw)));
+        let arguments = original.clone().map(|json| run.scope.secrets.redact_json(json));
+        let mut rounds = Rounds::read(run.answers.state.as_ref());
+        let responses = rounds.responses(run, tool)?;
         let mut meta = Object::new();
         meta.members(&run.caller.meta);
         let meta = run.scope.secrets.redact_json(meta.finish());
+        let mut meta = meta.members().unwrap_or_default().keep();
+        if rounds.approval.is_some() {
+            // What a person approved went out in the first round; only what names its trace may differ in a later one.
+            meta.retain(|(name, _)| TRACES.contains(&name.as_str()));
+        }
         let order = CallOrder {
             call: run.caller.call,
             tool: tool.tool.clone(),
             arguments,
-            meta: meta.members().unwrap_or_default().keep(),
+            responses,
+            capabilities: run.caller.capabilities,
+            meta,
             progress: run.caller.progress_token.is_some(),
             log_level: run.caller.log_level,
             again: false,
         };
-        let approval = match policy::admit(run, tool, &order)? {
+        rounds.approval = match policy::admit(run, tool, &order, &rounds)? {
             Admitted::Yes(approval) => approval,
             Admitted::Waits(work) => return Ok(Started::Running(work)),
         };
         run.ground.link_jobs.push_back(Job::Call { server: tool.server, order });
         let until = now.plus_ms(tool.timeout_ms);
         let latest = now.plus_ms(tool.timeout_ms.saturating_mul(MOST_TIMES));
-        let work = Self { tool: tool.clone(), until, latest, approval };
+        let work = Self { tool: tool.clone(), until, latest, arguments: original, rounds, asks: None };
         Ok(Started::Running(alloc::boxed::Box::new(Work::Linked(work))))
     }
 
@@ -66,6 +85,9 @@ impl LinkedCall {
     pub fn report(&mut self, run: &mut Run<'_>, report: CallReport) -> Option<Ended> {
         match report {
             CallReport::Result(raw) => {
+                if relay::asks(&raw) {
+                    return self.asked(run, &raw);
+                }
                 let raw = self.returned(run, raw);
                 Some(relay::result(&self.tool.server_name, raw))
             }
@@ -94,9 +116,31 @@ impl LinkedCall {
         }
     }
 
+    /// Its server wants to be told more first.
+    fn asked(&mut self, run: &mut Run<'_>, raw: &Json) -> Option<Ended> {
+        match self.rounds.asks(run, &self.tool, &raw.members().unwrap_or_default()) {
+            Ok(asks) => {
+                self.asks = Some(asks);
+                None
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// What its server asks for, once.
+    pub fn take_asks(&mut self) -> Option<Asks> {
+        self.asks.take()
+    }
+
+    /// What it was called with.
+    #[must_use]
+    pub fn into_arguments(self) -> Option<Json> {
+        self.arguments
+    }
+
     /// Its server answered.
     fn returned(&self, run: &mut Run<'_>, raw: Json) -> Json {
-        if let Some(id) = &self.approval {
+        if let Some(id) = &self.rounds.approval {
             policy::notice(run, "approval_returned", id);
         }
         policy::inbound(run, &self.tool, raw)

@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::approving::Approving;
+use super::rounds::Rounds;
 use super::{Run, Work};
 use crate::config::{CallerConfig, Config};
 use crate::ground::Ground;
@@ -38,10 +39,15 @@ pub(super) enum Admitted {
 ///
 /// # Errors
 /// It is refused.
-pub(super) fn admit(run: &mut Run<'_>, tool: &Arc<LinkedTool>, order: &CallOrder) -> Result<Admitted, ToolError> {
+pub(super) fn admit(
+    run: &mut Run<'_>,
+    tool: &Arc<LinkedTool>,
+    order: &CallOrder,
+    rounds: &Rounds,
+) -> Result<Admitted, ToolError> {
     let approval = run.caller.approval.take();
     let sent = Sent::of(order);
-    let admitted = decide(run, tool, &sent, approval.as_deref());
+    let admitted = decide(run, tool, &sent, approval.as_deref(), rounds);
     if let Some(id) = approval.filter(|_| admitted.is_err()) {
         run.ground.approvals.withdraw(&id);
     }
@@ -65,7 +71,13 @@ impl Sent {
     }
 }
 
-fn decide(run: &mut Run<'_>, tool: &Arc<LinkedTool>, sent: &Sent, approval: Option<&str>) -> Result<Admitted, ToolError> {
+fn decide(
+    run: &mut Run<'_>,
+    tool: &Arc<LinkedTool>,
+    sent: &Sent,
+    approval: Option<&str>,
+    rounds: &Rounds,
+) -> Result<Admitted, ToolError> {
     let caller = caller(run);
     let approved_before = run.ground.approvals.remembers(run.scope_name, &tool.offered);
     let evaluation = evaluation(&run.ground.config, tool, &caller, approved_before);
@@ -76,6 +88,11 @@ fn decide(run: &mut Run<'_>, tool: &Arc<LinkedTool>, sent: &Sent, approval: Opti
     check_schema(tool, sent.arguments.as_ref())?;
     let digest = canonical::digest(&tool.offered, sent.arguments.as_ref().map(Json::raw), sent.envelope.as_ref().map(Json::raw));
     let policy = canonical::hash(&[run.ground.config.policy_json().as_str(), tool.definition.as_str()]);
+    if let Some(id) = &rounds.approval
+        && run.ground.approvals.goes_on(id, rounds.number, &policy)
+    {
+        return Ok(Admitted::Yes(Some(id.clone())));
+    }
     if let Some(id) = approval {
         let executed = run.ground.approvals.take(id, &digest, &policy);
         notice(run, "approval_executed", id);
@@ -180,6 +197,16 @@ fn scan(run: &mut Run<'_>, tool: &LinkedTool, sent: &Sent) -> Result<(), ToolErr
     let report = findings(&run.ground.config, tool, sent);
     let words = format!("{} was not called", tool.offered);
     tell(run.ground, &tool.offered, [&words, "its arguments"], report)
+}
+
+/// Holds what a client answered to a server's question against the rules for what leaves for that server.
+///
+/// # Errors
+/// It may not leave.
+pub(super) fn scan_answer(run: &mut Run<'_>, tool: &LinkedTool, answer: &Json) -> Result<(), ToolError> {
+    let report = findings(&run.ground.config, tool, &Sent { arguments: Some(answer.clone()), envelope: None });
+    let words = format!("MCP server '{}' was not answered", tool.server_name);
+    tell(run.ground, &tool.offered, [&words, "what the client said"], report)
 }
 
 /// What fires in a call, as it is sent.

@@ -14,7 +14,7 @@ use crate::mcp::asks::{Answer, Asks};
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::server;
-use crate::mcp::subject::{ASKS, Subject};
+use crate::mcp::subject::Subject;
 use crate::time::Instant;
 
 impl Gateway {
@@ -96,9 +96,6 @@ impl Gateway {
 
     /// The call that asked a question of that id which is still open.
     fn asked(&mut self, peer: PeerId, id: &Id) -> Option<(CallId, u64, &mut Asking)> {
-        if !ASKS {
-            return None;
-        }
         let (id, question) = asking::read_id(id)?;
         let call = self.calls.get_mut(&id).filter(|call| call.caller.peer == peer)?;
         let Work::Asking(asking) = call.work.as_mut() else { return None };
@@ -121,7 +118,22 @@ impl Gateway {
         let Call { caller, subject, work, started, .. } = *call;
         let Work::Asking(asking) = *work else { return };
         let (arguments, answers) = asking.into_parts();
-        self.begin(caller, subject, arguments.as_ref().map(Json::raw), answers, started);
+        match self.as_offered(subject) {
+            Ok(subject) => self.begin(caller, subject, arguments.as_ref().map(Json::raw), answers, started),
+            Err((subject, error)) => self.answer(&caller, &subject, Err(error), started),
+        }
+    }
+
+    /// What is to be run again, as it is now: a server may have ended meanwhile, or come back.
+    fn as_offered(&self, subject: Subject) -> Result<Subject, (Subject, ToolError)> {
+        let Subject::Linked(tool) = &subject else { return Ok(subject) };
+        match self.ground.catalog.find(&tool.offered) {
+            Some(tool) => Ok(Subject::Linked(tool.clone())),
+            None => {
+                let message = "the client answered, but the MCP server that had asked is not connected";
+                Err((subject, ToolError::new(Code::Unreachable, message)))
+            }
+        }
     }
 
     /// A call of a snapshot that waits for its client. What else it knows comes from its session, which is there by now.

@@ -1,11 +1,15 @@
 //! MCP servers behind the gateway: what calls want of them, and what they say to calls and to clients.
 
+use alloc::vec::Vec;
+
 use super::Gateway;
+use crate::call::{Call, CallId, Work};
 use crate::io::{Level, PeerId};
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 use crate::jsonrpc::{self, Id};
-use crate::link::{Outside, Report};
+use crate::link::{CallReport, Outside, Report};
 use crate::list::gather;
+use crate::mcp::asks::Answers;
 use crate::mcp::era;
 
 /// The notification that other tools are offered.
@@ -25,11 +29,28 @@ impl Gateway {
             }
             for report in reports {
                 match report {
-                    Report::Call(call, report) => self.work(call, |work, run| work.linked(run, report)),
+                    Report::Call(call, report) => self.linked(call, report),
                     Report::ToolsChanged => self.offer_anew(),
                 }
             }
         }
+    }
+
+    /// A server says something to a call; where it asks, the call is made again with the answers.
+    fn linked(&mut self, call: CallId, report: CallReport) {
+        self.work(call, |work, run| work.linked(run, report));
+        let work = self.calls.get_mut(&call).map(|call| call.work.as_mut());
+        let asks = if let Some(Work::Linked(work)) = work { work.take_asks() } else { None };
+        let Some((asks, call)) = asks.and_then(|asks| Some((asks, self.remove(call)?))) else { return };
+        self.forget(&call, &[]);
+        let Call { caller, subject, work, started, .. } = *call;
+        let arguments = if let Work::Linked(work) = *work { work.into_arguments() } else { None };
+        let raw = arguments.as_ref().map(Json::raw);
+        if asks.questions.is_empty() {
+            let answers = Answers { list: Vec::new(), state: asks.state };
+            return self.begin(caller, subject, raw, answers, started);
+        }
+        self.ask(caller, subject, raw, asks, started);
     }
 
     /// The tools of the servers are others now.

@@ -13,8 +13,7 @@ use crate::json::{Object, Raw};
 use crate::jsonrpc::Id;
 use crate::mcp::asks::Answers;
 use crate::mcp::era::Era;
-use crate::mcp::outcome::{Code, ToolError};
-use crate::mcp::subject::{ASKS, Subject};
+use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
 use crate::time::Instant;
 use crate::tools::connect_agent;
@@ -46,11 +45,7 @@ impl Gateway {
                 self.enter(Box::new(call));
             }
             Ok(Started::Done(result)) => self.answer(&caller, &subject, Ok(result), started),
-            Ok(Started::Asks(asks)) if ASKS => self.ask(caller, subject, arguments, asks, started),
-            Ok(Started::Asks(_)) => {
-                let error = ToolError::new(Code::Internal, "this asks without having said that it may");
-                self.answer(&caller, &subject, Err(error), started);
-            }
+            Ok(Started::Asks(asks)) => self.ask(caller, subject, arguments, asks, started),
             Err(error) => self.answer(&caller, &subject, Err(error), started),
         }
         if let Some(alias) = disconnected {

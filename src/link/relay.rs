@@ -11,6 +11,12 @@ use crate::mcp::content;
 use crate::mcp::era::{self, Era, RpcError};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 
+/// Whether a result says that its server wants to be told more first.
+#[must_use]
+pub fn asks(raw: &Json) -> bool {
+    raw.members().and_then(|members| members.string("resultType")).as_deref() == Some("input_required")
+}
+
 /// The outcome of a call that its server answered with a result.
 ///
 /// # Errors
@@ -21,7 +27,6 @@ pub fn result(server: &str, raw: Json) -> Result<ToolResult, ToolError> {
     let Some(members) = members else { return Err(fault("with a result that is no object")) };
     match members.string("resultType").as_deref() {
         None | Some("complete") => {}
-        Some("input_required") => return Err(fault("that it needs more input, which it cannot be given")),
         Some(_) => return Err(fault("with a result of an unknown type")),
     }
     let is_error = members.get("isError").and_then(json::boolean).unwrap_or(false);

@@ -4,10 +4,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::call::CallId;
+use crate::call::rounds::Responses;
 use crate::config::Config;
 use crate::io::Level;
 use crate::json::{Json, Members, Object};
 use crate::list::gather;
+use crate::mcp::asks::Capabilities;
 use crate::mcp::era::{self, Era, LEGACY_VERSIONS, MODERN_VERSIONS};
 
 /// What the members of `_meta` begin with that belong to the protocol, and to nobody else.
@@ -22,6 +24,10 @@ pub struct CallOrder {
     pub tool: String,
     /// its arguments, where any were given
     pub arguments: Option<Json>,
+    /// what the server is told that had asked
+    pub responses: Option<Responses>,
+    /// what the caller can be asked
+    pub capabilities: Capabilities,
     /// what in the caller's `_meta` is not the protocol's: trace context, and members of vendors
     pub meta: Vec<(String, Json)>,
     /// whether the caller asked for progress
@@ -53,9 +59,9 @@ fn client_info(config: &Config) -> Json {
     era::server_info(config)
 }
 
-/// What this gateway can be asked as a client.
+/// What this gateway can be asked as a client, outside of calls: whatever the client of a later call may be able to do.
 fn capabilities() -> Object {
-    Object::new()
+    Capabilities::all().to_object()
 }
 
 /// The parameters of `initialize`: the newest version that has a handshake.
@@ -68,13 +74,13 @@ pub fn initialize(config: &Config) -> Object {
 }
 
 /// Adds `_meta` to the parameters of a request: what the era asks for, and what is there beside it.
-fn meta(params: &mut Object, era: Era, config: &Config, mut meta: Object) {
+fn meta(params: &mut Object, era: Era, config: &Config, capabilities: Object, mut meta: Object) {
     match era {
         Era::Legacy => {}
         Era::Modern => {
             meta.string("io.modelcontextprotocol/protocolVersion", MODERN_VERSIONS.first().copied().unwrap_or_default());
             meta.json("io.modelcontextprotocol/clientInfo", &client_info(config));
-            meta.nested("io.modelcontextprotocol/clientCapabilities", capabilities());
+            meta.nested("io.modelcontextprotocol/clientCapabilities", capabilities);
         }
     }
     if !meta.is_empty() {
@@ -86,7 +92,7 @@ fn meta(params: &mut Object, era: Era, config: &Config, mut meta: Object) {
 #[must_use]
 pub fn bare(era: Era, config: &Config) -> Object {
     let mut params = Object::new();
-    meta(&mut params, era, config, Object::new());
+    meta(&mut params, era, config, capabilities(), Object::new());
     params
 }
 
@@ -95,7 +101,7 @@ pub fn bare(era: Era, config: &Config) -> Object {
 pub fn list(era: Era, config: &Config, cursor: Option<&str>) -> Object {
     let mut params = Object::new();
     params.optional_string("cursor", cursor);
-    meta(&mut params, era, config, Object::new());
+    meta(&mut params, era, config, capabilities(), Object::new());
     params
 }
 
@@ -105,7 +111,7 @@ pub fn listen(config: &Config) -> Object {
     let (mut params, mut wanted) = (Object::new(), Object::new());
     wanted.boolean("toolsListChanged", true);
     params.nested("notifications", wanted);
-    meta(&mut params, Era::Modern, config, Object::new());
+    meta(&mut params, Era::Modern, config, capabilities(), Object::new());
     params
 }
 
@@ -114,6 +120,14 @@ pub fn listen(config: &Config) -> Object {
 pub fn call(era: Era, config: &Config, order: &CallOrder, token: u64) -> Object {
     let mut params = Object::new();
     params.string("name", &order.tool).optional_json("arguments", order.arguments.as_ref());
+    if let (Era::Modern, Some(responses)) = (era, &order.responses) {
+        let mut answers = Object::new();
+        answers.members(&responses.answers);
+        if !answers.is_empty() {
+            params.nested("inputResponses", answers);
+        }
+        params.optional_json("requestState", responses.state.as_ref());
+    }
     let mut own = Object::new();
     if order.progress {
         own.integer("progressToken", token);
@@ -122,7 +136,7 @@ pub fn call(era: Era, config: &Config, order: &CallOrder, token: u64) -> Object 
         own.string("io.modelcontextprotocol/logLevel", level.name());
     }
     own.members(&order.meta);
-    meta(&mut params, era, config, own);
+    meta(&mut params, era, config, order.capabilities.to_object(), own);
     params
 }
 

@@ -25,98 +25,126 @@ pub const QUESTIONS: usize = 16;
 pub enum Ask {
     /// the user fills in a form
     Elicitation,
+    /// the user opens a link
+    Link,
     /// the folders that the client works in
     Roots,
     /// the client's model writes something
     Sampling,
+    /// the same with tools that the model may want called
+    SamplingWithTools,
 }
 
 impl Ask {
-    /// Each with its capability and its method.
-    const ROWS: [(Self, &'static str, &'static str); 3] = [
-        (Self::Elicitation, "elicitation", "elicitation/create"),
-        (Self::Roots, "roots", "roots/list"),
-        (Self::Sampling, "sampling", "sampling/createMessage"),
+    /// Each with its capability, what in that declares it, its method, and its name for people.
+    const ROWS: [(Self, &'static str, &'static str, &'static str, &'static str); 5] = [
+        (Self::Elicitation, "elicitation", "form", "elicitation/create", "elicitation"),
+        (Self::Link, "elicitation", "url", "elicitation/create", "elicitation with links"),
+        (Self::Roots, "roots", "", "roots/list", "roots"),
+        (Self::Sampling, "sampling", "", "sampling/createMessage", "sampling"),
+        (Self::SamplingWithTools, "sampling", "tools", "sampling/createMessage", "sampling with tools"),
     ];
 
-    fn row(self) -> (&'static str, &'static str) {
-        let row = Self::ROWS.iter().find(|(ask, ..)| *ask == self);
-        row.map_or(("", ""), |(_, capability, method)| (capability, method))
-    }
-
-    /// The capability that a client declares for it.
-    #[must_use]
-    pub fn capability(self) -> &'static str {
-        self.row().0
+    fn row(self) -> &'static (Self, &'static str, &'static str, &'static str, &'static str) {
+        let [first, ..] = &Self::ROWS;
+        Self::ROWS.iter().find(|(ask, ..)| *ask == self).unwrap_or(first)
     }
 
     /// The method of the request.
     #[must_use]
     pub fn method(self) -> &'static str {
-        self.row().1
+        self.row().3
+    }
+
+    /// What a request asks for; nothing that a client could be asked where its method is another one.
+    #[must_use]
+    pub fn read(method: &str, params: &Members<'_>) -> Option<Self> {
+        Some(match method {
+            "elicitation/create" if params.string("mode").as_deref() == Some("url") => Self::Link,
+            "elicitation/create" => Self::Elicitation,
+            "roots/list" => Self::Roots,
+            "sampling/createMessage" if params.has("tools") => Self::SamplingWithTools,
+            "sampling/createMessage" => Self::Sampling,
+            _ => return None,
+        })
     }
 }
 
 /// What a client declared that it may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capabilities {
-    elicitation: bool,
-    roots: bool,
-    sampling: bool,
-}
+pub struct Capabilities(u8);
 
 impl Capabilities {
     /// Nothing.
     #[must_use]
     pub const fn none() -> Self {
-        Self { elicitation: false, roots: false, sampling: false }
+        Self(0)
+    }
+
+    /// Everything that there is.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self(u8::MAX)
     }
 
     /// Reads `ClientCapabilities`.
     #[must_use]
     pub fn read(declared: &Members<'_>) -> Self {
-        let is_declared = |ask: Ask| declared.get(ask.capability()).and_then(json::members).map(|members| (ask, members));
         let mut capabilities = Self::none();
-        for (ask, members) in Ask::ROWS.iter().filter_map(|(ask, ..)| is_declared(*ask)) {
+        for (ask, capability, within, ..) in &Ask::ROWS {
+            let Some(members) = declared.get(capability).and_then(json::members) else { continue };
             // Without a mode it means forms, as it did before there were any others.
-            let for_links_alone = ask == Ask::Elicitation && members.has("url") && !members.has("form");
-            capabilities.set(ask, !for_links_alone);
+            let is_declared = within.is_empty() || members.has(within) || *within == "form" && !members.has("url");
+            if is_declared {
+                capabilities.0 |= Self::bit(*ask);
+            }
         }
         capabilities
     }
 
-    fn set(&mut self, ask: Ask, declared: bool) {
-        match ask {
-            Ask::Elicitation => self.elicitation = declared,
-            Ask::Roots => self.roots = declared,
-            Ask::Sampling => self.sampling = declared,
-        }
+    const fn bit(ask: Ask) -> u8 {
+        1 << ask as u8
     }
 
     /// Whether a client that declared this may be asked for it.
     #[must_use]
     pub const fn has(self, ask: Ask) -> bool {
-        match ask {
-            Ask::Elicitation => self.elicitation,
-            Ask::Roots => self.roots,
-            Ask::Sampling => self.sampling,
-        }
+        self.0 & Self::bit(ask) != 0
+    }
+
+    /// As it is read.
+    #[must_use]
+    pub fn to_object(self) -> Object {
+        let mut declared = Vec::new();
+        declared.extend(Ask::ROWS.iter().map(|(ask, ..)| *ask).filter(|ask| self.has(*ask)));
+        named(&declared)
     }
 
     /// As it is read; nothing where nothing was declared.
     #[must_use]
     pub fn to_json(self) -> Option<Json> {
-        let declared = Ask::ROWS.iter().map(|(ask, ..)| *ask).filter(|ask| self.has(*ask));
-        let declared = named(declared);
+        let declared = self.to_object();
         (!declared.is_empty()).then(|| declared.finish())
     }
 }
 
-/// An object of capabilities.
-fn named(asks: impl Iterator<Item = Ask>) -> Object {
+/// An object of capabilities, in the order in which they are named first.
+fn named(asks: &[Ask]) -> Object {
     let mut out = Object::new();
-    for ask in asks {
-        out.json(ask.capability(), &Object::new().finish());
+    for (at, ask) in asks.iter().enumerate() {
+        let capability = ask.row().1;
+        if asks.iter().take(at).any(|before| before.row().1 == capability) {
+            continue;
+        }
+        let mut inner = Object::new();
+        for (ask, of, within, ..) in asks.iter().map(|ask| ask.row()) {
+            // Forms are what the capability means by itself.
+            let is_told = !within.is_empty() && (*ask != Ask::Elicitation || asks.contains(&Ask::Link));
+            if *of == capability && is_told {
+                inner.nested(within, Object::new());
+            }
+        }
+        out.nested(capability, inner);
     }
     out
 }
@@ -184,7 +212,7 @@ pub struct Lack(Vec<Ask>);
 
 impl Lack {
     fn message(&self) -> String {
-        let names: Vec<&str> = self.0.iter().map(|ask| ask.capability()).collect();
+        let names: Vec<&str> = self.0.iter().map(|ask| ask.row().4).collect();
         format!("this call needs a client with the capability {}, which was not declared", names.join(" and "))
     }
 
@@ -192,7 +220,7 @@ impl Lack {
     #[must_use]
     pub fn to_rpc(&self) -> RpcError {
         let mut data = Object::new();
-        data.json("requiredCapabilities", &named(self.0.iter().copied()).finish());
+        data.json("requiredCapabilities", &named(&self.0).finish());
         RpcError { code: MISSING_CAPABILITY, message: self.message(), data: Some(data.finish()) }
     }
 
@@ -291,16 +319,38 @@ mod tests {
     #[test]
     fn capabilities_are_objects() {
         for (text, want) in [
-            (r#"{"elicitation":{},"sampling":{"tools":{}},"roots":{"listChanged":true}}"#, [true; 3]),
-            (r#"{"elicitation":{"form":{},"url":{}}}"#, [true, false, false]),
-            (r#"{"elicitation":{"url":{}},"sampling":true,"roots":null}"#, [false; 3]),
-            ("{}", [false; 3]),
+            (r#"{"elicitation":{},"sampling":{"tools":{}},"roots":{"listChanged":true}}"#, [true, false, true, true, true]),
+            (r#"{"elicitation":{"form":{},"url":{}},"sampling":{}}"#, [true, true, false, true, false]),
+            (r#"{"elicitation":{"url":{}},"sampling":true,"roots":null}"#, [false, true, false, false, false]),
+            ("{}", [false; 5]),
         ] {
             let known = capabilities(text);
-            assert_eq!([Ask::Elicitation, Ask::Roots, Ask::Sampling].map(|ask| known.has(ask)), want, "{text}");
+            assert_eq!(Ask::ROWS.map(|(ask, ..)| known.has(ask)), want, "{text}");
             let again = known.to_json().map_or(Capabilities::none(), |json| capabilities(json.as_str()));
             assert_eq!(again, known, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_declared_is_told_in_the_fewest_words() {
+        for text in [
+            r#"{"elicitation":{},"roots":{},"sampling":{}}"#,
+            r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}"#,
+            r#"{"elicitation":{"url":{}}}"#,
+        ] {
+            assert_eq!(capabilities(text).to_json().unwrap().as_str(), text);
+        }
+    }
+
+    #[test]
+    fn a_request_says_what_it_asks_for() {
+        let read = |method, params: &str| Ask::read(method, &json::members(json::parse(params, 8).unwrap()).unwrap());
+        assert_eq!(read("elicitation/create", r#"{"message":"m"}"#), Some(Ask::Elicitation));
+        assert_eq!(read("elicitation/create", r#"{"mode":"url"}"#), Some(Ask::Link));
+        assert_eq!(read("sampling/createMessage", r#"{"tools":[]}"#), Some(Ask::SamplingWithTools));
+        assert_eq!(read("sampling/createMessage", "{}"), Some(Ask::Sampling));
+        assert_eq!(read("roots/list", "{}"), Some(Ask::Roots));
+        assert_eq!(read("tasks/get", "{}"), None);
     }
 
     #[test]

@@ -282,7 +282,7 @@ fn wanted<'a>(
     envelope: Envelope,
     params: &Members<'_>,
 ) -> Result<Answer<'a>, RpcError> {
-    let answers = if ASKS && subject.asks() {
+    let answers = if subject.asks() {
         answers(ground, &envelope, &same_call(scope_name, &subject, arguments), params)?
     } else {
         Answers::none()

@@ -17,7 +17,8 @@ use crate::link::catalog::LinkedTool;
 use crate::link::relay;
 use crate::tools::TOOLS;
 
-/// Whether anything may ask its client. What only that needs is no part of a build where nothing does.
+/// Whether a tool or prompt of the gateway's own may ask its client. What only prompts need for that is no part of a build
+/// where none does.
 pub const ASKS: bool = {
     let (mut asks, mut tools, mut prompts) = (false, TOOLS, PROMPTS);
     while let [tool, rest @ ..] = tools {
@@ -30,6 +31,12 @@ pub const ASKS: bool = {
     }
     asks
 };
+
+/// Whether anything may ask its client: a server behind the gateway always may.
+#[must_use]
+pub fn may_ask(config: &Config) -> bool {
+    ASKS || !config.mcp_servers.is_empty()
+}
 
 /// What a call runs.
 #[derive(Clone, Debug)]
@@ -90,8 +97,7 @@ impl Subject {
     pub const fn asks(&self) -> bool {
         match self {
             Self::Tool(tool) => tool.asks,
-            Self::Prompt(_) => true,
-            Self::Linked(_) => false,
+            Self::Prompt(_) | Self::Linked(_) => true,
         }
     }
 

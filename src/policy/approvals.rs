@@ -119,6 +119,8 @@ pub struct Request {
     pub escalations: u64,
     /// how far it has come
     pub state: State,
+    /// how often the call went on since it went out
+    pub rounds: u64,
     /// who decided
     pub decided_by: Option<String>,
     /// why, in the words of whoever decided
@@ -179,6 +181,7 @@ impl Request {
             expires_at: WallTime(record.integer("expires_at")),
             escalations: record.number("escalations"),
             state: State::Pending,
+            rounds: 0,
             decided_by: None,
             reason: None,
         }
@@ -301,6 +304,7 @@ impl Approvals {
             expires_at,
             escalations: 0,
             state: State::Pending,
+            rounds: 0,
             decided_by: None,
             reason: None,
         };
@@ -376,6 +380,16 @@ impl Approvals {
             self.remember(session, tool);
         }
         same
+    }
+
+    /// Whether a call that went out goes on with what its server asked for: under the same policy, and for the first time
+    /// from this round on. That it is the same call is known by its seal.
+    pub fn goes_on(&mut self, id: &str, round: u64, policy: &str) -> bool {
+        let Some(request) = self.requests.get_mut(id).filter(|request| request.state == State::Executed) else { return false };
+        let is_next = request.rounds.checked_add(1) == Some(round);
+        let goes_on = is_next && request.proposal.policy == policy;
+        request.rounds += u64::from(goes_on);
+        goes_on
     }
 
     /// Ends a request whose time is up, or gives it more.

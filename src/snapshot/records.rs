@@ -18,7 +18,7 @@ use crate::json::{Array, Json, Object};
 use crate::mcp::era::Era;
 use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
-use crate::mcp::subject::ASKS;
+use crate::mcp::subject::may_ask;
 use crate::plain::KnownAgent;
 use crate::registry::{Agent, Profile};
 use crate::scope::{Card, Scope};
@@ -49,7 +49,7 @@ impl Gateway {
     /// Every record.
     pub(super) fn records(&self, form: Form, add: &mut dyn FnMut(Json)) {
         add(self.counters_record());
-        if ASKS && form.keeps_secrets() {
+        if may_ask(&self.ground.config) && form.keeps_secrets() {
             add(seal_record(&self.ground.seal()));
         }
         for (peer, session) in self.peers.iter().filter(|(peer, _)| self.is_kept(**peer, form)) {
@@ -286,7 +286,6 @@ pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Js
     }
     // What it was called with may hold credentials, without which it cannot go on.
     if let Work::Asking(asking) = call.work.as_ref()
-        && ASKS
         && form.keeps_secrets()
     {
         record.json("asking", &asking.record(ground.wall_of(asking.until()).0)).integer("asked", call.caller.asked);

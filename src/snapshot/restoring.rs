@@ -28,7 +28,7 @@ use crate::mcp::era::{Era, LEGACY_VERSIONS};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
-use crate::mcp::subject::{ASKS, Subject};
+use crate::mcp::subject::{Subject, may_ask};
 use crate::plain::KnownAgent;
 use crate::policy::approvals::Request;
 use crate::scope::Scope;
@@ -113,7 +113,7 @@ impl Gateway {
                     self.restore_call(call);
                 }
             }
-            "seal" if ASKS => {
+            "seal" if may_ask(&self.ground.config) => {
                 let key = base64::decode(&record.text("key")).and_then(|key| key.try_into().ok());
                 if let Some(key) = record.found(key.map(Some)) {
                     self.ground.restore_seal(Seal::new(key));
@@ -175,7 +175,7 @@ impl Gateway {
 
     /// Goes on with a call that waits for its client; answers any other that was running, so that nothing waits for ever.
     fn restore_call(&mut self, lost: LostCall) {
-        if let Some(asking) = lost.asking.filter(|_| ASKS) {
+        if let Some(asking) = lost.asking {
             return self.restore_asking(lost.caller, lost.scope, lost.subject, asking);
         }
         if let Some(approving) = lost.approving {
@@ -214,7 +214,7 @@ fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
     let era = if record.boolean("modern") { Era::Modern } else { Era::Legacy };
     let (call, peer) = (CallId(record.place("number")), PeerId(record.number("peer")));
     let mut caller = Caller::new(call, peer, read_id(record, record.value("request")), era);
-    let asking = record.value("asking").filter(|_| ASKS).map(|raw| {
+    let asking = record.value("asking").map(|raw| {
         caller.asked = record.number("asked");
         caller.progress_token = record.value("progress_token").map(Json::from_raw);
         caller.progress = record.value("progress").map(|_| record.number("progress"));

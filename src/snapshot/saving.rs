@@ -10,7 +10,7 @@ use crate::gateway::Gateway;
 use crate::incoming::sessions::HttpSession;
 use crate::io::{Output, Save};
 use crate::json::Json;
-use crate::mcp::subject::ASKS;
+use crate::mcp::subject::may_ask;
 use crate::scope::Scope;
 use crate::table::Table;
 use crate::url;
@@ -76,7 +76,7 @@ impl Gateway {
         self.save_scopes(&mut keeper);
         self.save_sessions(&mut keeper);
         keeper.put("counters".to_string(), Some(self.counters_record()));
-        if ASKS {
+        if may_ask(&self.ground.config) {
             keeper.put("seal".to_string(), Some(seal_record(&self.ground.seal())));
         }
         for (peer, _) in self.peers.take_touched().iter() {

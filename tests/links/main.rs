@@ -12,6 +12,7 @@
 )]
 
 mod approvals;
+mod asking;
 mod calls;
 mod cases;
 mod eras;
