@@ -1,7 +1,6 @@
 //! A call to a tool of an MCP server behind the gateway.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::policy::{self, Admitted};
