@@ -69,7 +69,8 @@ fn capabilities() -> Object {
 pub fn initialize(config: &Config) -> Object {
     let mut params = Object::new();
     params.string("protocolVersion", LEGACY_VERSIONS.last().copied().unwrap_or_default());
-    params.nested("capabilities", capabilities()).json("clientInfo", &client_info(config));
+    // What older servers ask is not passed on.
+    params.nested("capabilities", Object::new()).json("clientInfo", &client_info(config));
     params
 }
 
