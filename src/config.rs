@@ -16,12 +16,14 @@ use crate::url::Url;
 
 mod a2a;
 mod directory;
+mod mcp;
 mod mcp_servers;
 mod policy;
 mod sections;
 
 pub use a2a::{A2a, Responder, Skill};
 pub use directory::DirectoryConfig;
+pub use mcp::McpConfig;
 pub use mcp_servers::{McpServer, Transport};
 
 /// Nesting of a configuration.
@@ -58,10 +60,14 @@ pub struct Config {
     pub server: Server,
     /// whether the host keeps what it is told to save; the host knows; `storage`
     pub storage: bool,
+    /// whether the host keeps pins of tools, if nothing else; the host knows; `storage` is `"pins"`
+    pub pin_storage: bool,
     /// how it is an agent itself
     pub a2a: A2a,
     /// the MCP servers behind it; `mcp_servers`
     pub mcp_servers: Vec<McpServer>,
+    /// how their tools are offered; `mcp`
+    pub mcp: McpConfig,
     /// the policy on calls to MCP servers; `approval`, `users`, `agents`, `mcp_taint_policy`, `taint_rules`, `taint_policy`
     pub policy: Settings,
     /// who the peers are that the host opens; the host knows; `caller`
@@ -183,8 +189,10 @@ impl Default for Config {
             network: Network { allow_private: true, allowed_hosts: Vec::new() },
             server: Server::default(),
             storage: false,
+            pin_storage: false,
             a2a: A2a::default(),
             mcp_servers: Vec::new(),
+            mcp: McpConfig::default(),
             policy: Settings::default(),
             caller: CallerConfig::default(),
             limits: Limits::default(),
@@ -208,12 +216,17 @@ impl Config {
         table.milliseconds("stream_timeout_seconds", &mut config.stream_timeout_ms);
         table.milliseconds("inbox_ttl_seconds", &mut config.inbox_ttl_ms);
         table.optional("tools", "a list of names of tools", &mut config.tools, |raw| json::strings(raw));
-        table.boolean("storage", &mut config.storage);
+        let mut storage = (false, false);
+        table.read("storage", "true, false or pins", &mut storage, |raw| match json::string(raw) {
+            Some(word) => (word == "pins").then_some((false, true)),
+            None => json::boolean(raw).map(|all| (all, false)),
+        });
+        (config.storage, config.pin_storage) = storage;
         let health = table.table("health");
         let sections =
             ["rate_limit", "history", "directory", "external_agents", "server", "auth", "a2a"].map(|name| table.table(name));
         let network = table.table("network");
-        let mcp_servers = table.table("mcp_servers");
+        let (mcp, mcp_servers) = (table.table("mcp"), table.table("mcp_servers"));
         let policy = policy::SECTIONS.map(|name| table.table(name));
         let limits = table.table("limits");
         table.finish();
@@ -250,6 +263,7 @@ impl Config {
         sections::read_external_agents(external_agents, "external_agents", &mut config, &mut faults);
         a2a::read(a2a, &mut config, &mut faults);
         a2a::check(&config, &mut faults);
+        mcp::read(mcp, &mut config, &mut faults);
         mcp_servers::read(mcp_servers, &mut config, &mut faults);
         policy::read(policy, &mut config, &mut faults);
         let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
@@ -292,7 +306,10 @@ impl Config {
         sections::write(self, &mut out);
         if self.storage {
             out.boolean("storage", true);
+        } else if self.pin_storage {
+            out.string("storage", "pins");
         }
+        mcp::write(&self.mcp, &mut out);
         out.optional_json("a2a", self.a2a.configured.then(|| a2a::write(&self.a2a)).as_ref());
         if !self.mcp_servers.is_empty() {
             out.json("mcp_servers", &mcp_servers::write(&self.mcp_servers));

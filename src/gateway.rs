@@ -36,6 +36,7 @@ mod granting;
 mod linking;
 mod noting;
 mod peers;
+mod pinning;
 mod plain;
 mod posting;
 mod refusing;
@@ -180,6 +181,7 @@ impl Gateway {
                 self.links.event(&mut out, link, event)
             }
             Input::Directory(input) => self.directory_input(input),
+            Input::Pins(input) => self.pins_input(input),
             Input::Decision { approval, approved, reason } => {
                 self.host_decides(&approval, approved, reason);
                 Ok(())

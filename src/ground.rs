@@ -18,6 +18,7 @@ use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
 use crate::link::Job;
 use crate::link::catalog::Catalog;
+use crate::link::pins::Pins;
 use crate::mcp::seal::Seal;
 use crate::policy::Approvals;
 use crate::served::TaskNumber;
@@ -45,6 +46,8 @@ pub struct Ground {
     pub untraced: Vec<String>,
     /// the tools of the servers behind the gateway
     pub catalog: Catalog,
+    /// what those tools were when they were first listed or accepted
+    pub pins: Pins,
     /// the calls that wait for a person
     pub approvals: Approvals,
     /// what calls want of those servers
@@ -87,6 +90,7 @@ impl Ground {
             relayed: VecDeque::new(),
             untraced: Vec::new(),
             catalog: Catalog::default(),
+            pins: Pins::default(),
             approvals: Approvals::default(),
             link_jobs: VecDeque::new(),
             looked_up: VecDeque::new(),

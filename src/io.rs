@@ -15,6 +15,7 @@ use crate::time::Instant;
 mod directory;
 mod link;
 mod misuse;
+mod pins;
 mod read;
 mod save;
 mod write;
@@ -22,6 +23,7 @@ mod write;
 pub use directory::{DirectoryInput, Lookup, LookupId, PageWish};
 pub use link::{LinkEvent, LinkId, LinkOrder, Process};
 pub use misuse::Misuse;
+pub use pins::PinsInput;
 pub use read::read_input;
 pub use save::Save;
 use write::{bytes_json, headers_json};
@@ -165,6 +167,8 @@ pub enum Input {
     },
     /// Something about the directory: a card of the program's own, or what a lookup gave.
     Directory(DirectoryInput),
+    /// What tools were that are pinned, or that one which changed is accepted.
+    Pins(PinsInput),
     /// A person decided about a call that waits, of which the notice `approval_proposed` told. One that was decided already,
     /// or whose time is up, stays as it is.
     Decision {
@@ -512,6 +516,7 @@ impl Input {
             }
             Self::Link { link, event } => event.write(&mut out, *link),
             Self::Directory(input) => input.write(&mut out),
+            Self::Pins(input) => input.write(&mut out),
             Self::Decision { approval, approved, reason } => {
                 out.string("type", "decision").string("approval", approval).boolean("approved", *approved);
                 out.optional_string("reason", reason.as_deref())

@@ -21,18 +21,21 @@ use crate::tools::TOOLS;
 mod calling;
 pub mod catalog;
 pub mod connection;
+pub mod difference;
 mod handshake;
 pub mod http;
 pub mod life;
 pub mod listing;
 pub mod mirrored;
 pub mod naming;
+pub mod pins;
 mod refresh;
 pub mod relay;
 pub mod wire;
 
 use catalog::{Catalog, ServerNumber};
 use connection::Link;
+use pins::Pins;
 use wire::CallOrder;
 
 /// What links work with.
@@ -281,12 +284,18 @@ impl Links {
         gather(unlisted.map(|server| (server, naming::composed(&server.name, ""))))
     }
 
+    /// Holds the tools of all servers against the pins once more.
+    pub fn look(&mut self, out: &mut Outside<'_>) {
+        self.list.iter().for_each(|link| link.look(out));
+    }
+
     /// The tools of all servers as they stand now.
     #[must_use]
-    pub fn catalog(&self) -> Catalog {
+    pub fn catalog(&self, pins: &Pins) -> Catalog {
         let servers =
             self.list.iter().map(|link| (link.number, link.server().name.as_str(), link.server().timeout_ms, link.tools()));
-        Catalog::new(&gather(servers), |name| TOOLS.iter().any(|tool| tool.name == name))
+        let reserved = |name: &str| TOOLS.iter().any(|tool| tool.name == name);
+        Catalog::new(&gather(servers), reserved, |server, tool| pins.reason(server, tool))
     }
 
     /// Ends all of them for good.

@@ -6,10 +6,12 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::fmt;
 
 use crate::gateway::Gateway;
-use crate::json::Json;
+use crate::json::{self, Json};
+use crate::link::pins::Pins;
 
 mod agent;
 mod pieces;
@@ -61,6 +63,23 @@ impl Gateway {
         self.records(form, &mut |record| pieces.add(record));
         pieces.finish()
     }
+}
+
+/// Takes back the pins of pieces.
+///
+/// # Errors
+/// A piece that is unreadable, or holds something else.
+pub(crate) fn pins(pieces: &[String], into: &mut Pins) -> Result<(), RestoreError> {
+    let unreadable = || RestoreError(String::from("a piece is none of a pin"));
+    let faulty = Cell::new(false);
+    for text in pieces::read(pieces)?.0 {
+        let record = Record::new(json::parse(text.as_str(), DEPTH).ok(), &faulty);
+        if record.text("kind") != "pin" {
+            return Err(unreadable());
+        }
+        into.take(&record);
+    }
+    if faulty.get() { Err(unreadable()) } else { Ok(()) }
 }
 
 /// The pieces of a record that is kept under a key.

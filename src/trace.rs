@@ -133,6 +133,7 @@ impl Trace {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Pins(_)
             | Input::Decision { .. }
             | Input::Configure { .. }
             | Input::Stop

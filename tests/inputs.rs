@@ -12,7 +12,7 @@ mod support;
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Secrets};
-use narrows::io::{Cause, DirectoryInput, ExchangeId, Input, LookupId, Output, PeerId, RequestId, read_input};
+use narrows::io::{Cause, DirectoryInput, ExchangeId, Input, LookupId, Output, PeerId, PinsInput, RequestId, read_input};
 use narrows::time::Instant;
 use support::chance::{Chance, seeds};
 use support::host::genesis;
@@ -294,7 +294,7 @@ fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
     let peer = PeerId(*chance.pick(&[0, 1, 2, 3, u64::MAX]));
     let exchange = ExchangeId(*chance.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 1000, u64::MAX]));
     let request = RequestId(*chance.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, u64::MAX]));
-    match chance.below(21) {
+    match chance.below(22) {
         0 => Input::Open { peer, scope: chance.pick(&["one", "two", "é", &"x".repeat(257)]).to_string() },
         1..=3 => Input::Message { peer, text: chance.pick(messages).clone() },
         4 => Input::Closed { peer },
@@ -319,6 +319,10 @@ fn any_input(chance: &mut Chance, messages: &[String]) -> Input {
             Input::Configure { config: Config { name, ..Config::default() }.into() }
         }
         19 => Input::Directory(any_directory_input(chance)),
+        20 => Input::Pins(PinsInput::Pinned { pieces: vec![chance.pick(messages).clone()] }),
+        21 if chance.one_in(2) => {
+            Input::Pins(PinsInput::Accept { server: "s".into(), tool: chance.pick(messages).clone(), digest: "d".into() })
+        }
         _ => Input::Tick,
     }
 }

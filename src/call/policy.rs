@@ -14,7 +14,7 @@ use crate::ground::Ground;
 use crate::incoming::{is_http, principal_of};
 use crate::io::Level;
 use crate::json::{self, Array, Json, Object};
-use crate::link::catalog::LinkedTool;
+use crate::link::catalog::{LinkedTool, held_words};
 use crate::link::wire::CallOrder;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::policy::approvals::Proposal;
@@ -131,6 +131,9 @@ fn decide(
 
 /// What the policy says of a call, whatever its arguments are.
 pub(crate) fn evaluation(config: &Config, tool: &LinkedTool, caller: &CallerConfig, approved_before: bool) -> Evaluation {
+    if let Some(changed) = &tool.held {
+        return Evaluation::refused("pin", held_words(&tool.server_name, changed));
+    }
     let facts = Facts {
         names: Names { offered: &tool.offered, composed: &tool.composed },
         server: &tool.server_name,

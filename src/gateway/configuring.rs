@@ -20,6 +20,7 @@ impl Gateway {
         let has_other_limits = config.limits != running.limits;
         // What the host stands on since it began.
         (config.storage, config.limits) = (running.storage, running.limits.clone());
+        config.pin_storage = running.pin_storage;
         (config.server.loopback, config.directory.store) = (running.server.loopback, running.directory.store);
         if config == *running && !has_other_limits {
             return;
@@ -30,6 +31,8 @@ impl Gateway {
         let servers = self.ground.config.mcp_servers.clone();
         let mut out = Outside { ground: &mut self.ground, exchanges: &mut self.exchanges };
         let changes = self.links.configure(&mut out, &servers);
+        changes.stopped.iter().for_each(|server| self.ground.pins.release(server));
+        self.links.look(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         self.note_changes(&changes, policy_changed, has_other_limits);
         self.let_strangers_go();
         self.furnish(&before.external_agents);

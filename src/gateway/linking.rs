@@ -55,7 +55,7 @@ impl Gateway {
 
     /// The tools of the servers are others now.
     pub(super) fn offer_anew(&mut self) {
-        self.ground.catalog = self.links.catalog();
+        self.ground.catalog = self.links.catalog(&self.ground.pins);
         self.ground.tools_lists.iter_mut().for_each(|list| drop(list.take()));
         if !self.ground.catalog.shared.is_empty() {
             let mut fields = Object::new();

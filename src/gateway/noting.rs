@@ -44,7 +44,7 @@ impl Gateway {
             Input::Open { .. } | Input::Message { .. } | Input::MessageTooLong { .. } | Input::Closed { .. } => None,
             Input::Head { .. } | Input::Body { .. } | Input::End { .. } | Input::Failed { .. } => None,
             Input::RequestBody { .. } | Input::RequestGone { .. } | Input::Directory(_) | Input::Stop | Input::Tick => None,
-            Input::Link { .. } | Input::Decision { .. } | Input::Configure { .. } => None,
+            Input::Link { .. } | Input::Decision { .. } | Input::Configure { .. } | Input::Pins(_) => None,
             Input::Update { .. } | Input::WorkEnd { .. } | Input::WorkFailed { .. } => None,
         }
     }

@@ -26,6 +26,8 @@ pub enum Misuse {
     Directory(crate::directory::Refused),
     /// The new configuration has faults; the one that runs stays.
     Config(ConfigError),
+    /// No tool is held back under that name and digest.
+    ToolNotHeld,
     /// A second head, or a body or end before the head.
     ExchangeOrder(ExchangeId),
     /// A number that JavaScript cannot hold, a status outside 100 to 999, a scope that is too long.
@@ -46,6 +48,7 @@ impl fmt::Display for Misuse {
             Self::LookupUnknown(lookup) => write!(f, "lookup {} was never asked for", lookup.0),
             Self::Directory(refused) => write!(f, "{refused}"),
             Self::Config(faults) => write!(f, "{faults}"),
+            Self::ToolNotHeld => f.write_str("no tool of that server is held back in that form: look at what is held once more"),
             Self::ExchangeOrder(exchange) => {
                 write!(f, "exchange {}: one head comes first, then body, then end or failed", exchange.0)
             }

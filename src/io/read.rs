@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::{Cause, DirectoryInput, ExchangeId, Headers, Input, LinkEvent, LinkId, LookupId, Misuse, PeerId, RequestId, WorkId};
+use super::{
+    Cause, DirectoryInput, ExchangeId, Headers, Input, LinkEvent, LinkId, LookupId, Misuse, PeerId, PinsInput, RequestId, WorkId,
+};
 use crate::base64;
 use crate::config::Config;
 use crate::json::{self, Members, Raw};
@@ -68,6 +70,15 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
             lookup: reader.lookup(),
             bad_cursor: reader.members.get("bad_cursor").and_then(json::boolean).unwrap_or_default(),
             detail: reader.members.string("detail").unwrap_or_default(),
+        }),
+        "pinned" => {
+            let pieces = reader.members.get("pieces").and_then(json::strings);
+            Input::Pins(PinsInput::Pinned { pieces: reader.found(pieces, Misuse::Unreadable("pieces")) })
+        }
+        "accept" => Input::Pins(PinsInput::Accept {
+            server: reader.text("server"),
+            tool: reader.text("tool"),
+            digest: reader.text("digest"),
         }),
         "decision" => Input::Decision {
             approval: reader.text("approval"),
@@ -203,6 +214,8 @@ mod tests {
             Input::Directory(DirectoryInput::Unregister { name: "a".into() }),
             Input::Directory(DirectoryInput::Found { lookup: LookupId(6), text: "[]".into() }),
             Input::Directory(DirectoryInput::Failed { lookup: LookupId(6), bad_cursor: true, detail: "no".into() }),
+            Input::Pins(PinsInput::Pinned { pieces: alloc::vec!["{}".into()] }),
+            Input::Pins(PinsInput::Accept { server: "s".into(), tool: "t".into(), digest: "d".into() }),
             Input::Decision { approval: "a".into(), approved: true, reason: Some("fine".into()) },
             Input::Decision { approval: "a".into(), approved: false, reason: None },
             Input::Configure { config: Config { name: "other".into(), ..Config::default() }.into() },

@@ -10,6 +10,7 @@ use super::naming;
 use crate::json::{self, Json, Kind, Object};
 use crate::list::gather;
 use crate::mcp::era::Era;
+use crate::mcp::outcome::{Code, ToolError};
 use crate::table::Table;
 
 /// A server, by its place in the configuration.
@@ -33,6 +34,22 @@ pub struct LinkedTool {
     pub timeout_ms: u64,
     /// what its server said of it, raw
     pub definition: Json,
+    /// what changed of it, where it is held back for that
+    pub held: Option<String>,
+}
+
+/// Why a tool is not called that is held back; `changed` says what is different.
+#[must_use]
+pub fn held_words(server: &str, changed: &str) -> String {
+    format!(
+        "{server} describes it otherwise than when it was accepted ({changed}), so that it is held back until it is accepted as it is now, with `narrows mcp accept {server}` or by the host"
+    )
+}
+
+/// The error of a call whose tool is held back by now.
+#[must_use]
+pub fn held(server: &str, changed: &str) -> ToolError {
+    ToolError::new(Code::Blocked, format!("the tool was not called: {}", held_words(server, changed)))
 }
 
 /// Members of a tool that are not passed on: the name is another one here, and tasks of MCP are not offered.
@@ -50,6 +67,7 @@ impl LinkedTool {
             tool: String::new(),
             timeout_ms: 0,
             definition: Object::new().finish(),
+            held: None,
         }
     }
 
@@ -86,9 +104,14 @@ pub struct Catalog {
 pub type ServerTools<'t> = (ServerNumber, &'t str, u64, &'t [ListedTool]);
 
 impl Catalog {
-    /// The table of these servers' tools, in their order. `reserved` are names of the gateway's own tools.
+    /// The table of these servers' tools, in their order. `reserved` are names of the gateway's own tools, `held` says what
+    /// changed of a tool that is held back.
     #[must_use]
-    pub fn new(servers: &[ServerTools<'_>], reserved: impl Fn(&str) -> bool) -> Self {
+    pub fn new(
+        servers: &[ServerTools<'_>],
+        reserved: impl Fn(&str) -> bool,
+        held: impl Fn(&str, &str) -> Option<String>,
+    ) -> Self {
         let mut pairs = Vec::new();
         for (_, name, _, tools) in servers {
             pairs.extend(tools.iter().map(|tool| (*name, tool.name.as_str())));
@@ -111,18 +134,19 @@ impl Catalog {
                     tool: tool.name.clone(),
                     timeout_ms: *timeout_ms,
                     definition: tool.definition.clone(),
+                    held: held(server_name, &tool.name),
                 }));
             }
         }
         catalog
     }
 
-    /// The tools in their order.
+    /// The tools that are offered, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<LinkedTool>> {
-        self.order.iter()
+        self.order.iter().filter(|tool| tool.held.is_none())
     }
 
-    /// The tool that is offered under a name.
+    /// The tool that goes by a name, be it held back.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<LinkedTool>> {
         let at = usize::try_from(*self.by_name.get(name)?).ok()?;
@@ -132,7 +156,7 @@ impl Catalog {
     /// Up to three names that are like one that is not offered, the most alike first.
     #[must_use]
     pub fn near(&self, name: &str) -> Vec<&str> {
-        let mut near = gather(self.order.iter().map(|tool| (likeness(name, &tool.offered), tool.offered.as_str())));
+        let mut near = gather(self.iter().map(|tool| (likeness(name, &tool.offered), tool.offered.as_str())));
         near.retain(|(likeness, _)| *likeness * 2 > name.len().max(1));
         // The order of names decides between equals, so that the answer is always the same.
         near.sort_unstable_by(|(one, a), (other, b)| other.cmp(one).then(a.cmp(b)));
@@ -167,7 +191,7 @@ mod tests {
             .zip(0..)
             .map(|(((name, _), tools), at)| (ServerNumber(at), *name, 1000, tools.as_slice()))
             .collect();
-        Catalog::new(&all, |_| false)
+        Catalog::new(&all, |_| false, |_, _| None)
     }
 
     #[test]
@@ -189,7 +213,7 @@ mod tests {
     fn a_definition_keeps_all_but_its_name() {
         let definition = r#"{"title":"T","name":"x","inputSchema":{"$defs":{"a":{"$anchor":"q"}},"maximum":1e400},"outputSchema":{"type":"array"},"annotations":{"readOnlyHint":true},"execution":{"taskSupport":"optional"},"vendor":{"a":null}}"#;
         let tools = [listed("x", definition)];
-        let catalog = Catalog::new(&[(ServerNumber(0), "My Server", 1, &tools)], |_| false);
+        let catalog = Catalog::new(&[(ServerNumber(0), "My Server", 1, &tools)], |_| false, |_, _| None);
         let tool = catalog.iter().next().unwrap();
         let want = r#"{"name":"mcp_my_server_x","description":"[MCP:My Server]","title":"T","inputSchema":{"$defs":{"a":{"$anchor":"q"}},"maximum":1e400},"outputSchema":{"type":"array"},"annotations":{"readOnlyHint":true},"vendor":{"a":null}}"#;
         assert_eq!(tool.to_json(Era::Modern).as_str(), want);

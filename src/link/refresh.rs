@@ -4,12 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::catalog::held;
 use super::connection::{Asked, Link, Spoken, Wire};
 use super::handshake::{said, words};
 use super::http::Why;
 use super::life::{Event, State};
 use super::listing::{Listing, Next};
-use super::{Outside, Report, mirrored, wire};
+use super::{CallReport, Outside, Report, mirrored, wire};
 use crate::io::{Deadline, Level, Reason};
 use crate::json::{self, Object};
 use crate::jsonrpc::{self, Outcome};
@@ -109,6 +110,7 @@ impl Link {
         }
         let is_new = self.tools != tools;
         self.tools = tools;
+        self.look(out);
         if is_new {
             reports.push(Report::ToolsChanged);
         }
@@ -124,11 +126,28 @@ impl Link {
                 self.listen(out, reports);
             }
             for order in core::mem::take(&mut self.queue) {
-                self.send(out, order, reports);
+                match out.ground.pins.reason(&self.server.name, &order.tool) {
+                    Some(reason) => reports.push(Report::Call(order.call, CallReport::Lost(held(&self.server.name, &reason)))),
+                    None => self.send(out, order, reports),
+                }
             }
         }
         if core::mem::take(&mut self.stale) {
             self.changed(out, reports);
+        }
+    }
+
+    /// Holds its tools against what they were.
+    pub(super) fn look(&self, out: &mut Outside<'_>) {
+        let server = &self.server.name;
+        if !out.ground.config.mcp.pins {
+            return out.ground.pins.release(server);
+        }
+        for tool in out.ground.pins.look(server, &self.tools, out.ground.config.limits.tools_per_server) {
+            let mut fields = Object::new();
+            fields.string("server", server).string("tool", &tool);
+            fields.json("changes", &out.ground.pins.changes(server, &tool));
+            out.ground.notice(Level::Warning, "tool_held", fields);
         }
     }
 

@@ -54,6 +54,14 @@ pub fn digest(tool: &str, arguments: Option<Raw<'_>>, meta: Option<Raw<'_>>) -> 
     hash(&[tool, &arguments, &meta])
 }
 
+/// A value in the one spelling.
+#[must_use]
+pub fn spelled(raw: Raw<'_>) -> String {
+    let mut text = String::new();
+    write(&mut text, raw);
+    text
+}
+
 /// The SHA-256 of some texts, each with its length before it, in hexadecimal digits.
 #[must_use]
 pub fn hash(texts: &[&str]) -> String {

@@ -68,7 +68,7 @@ pub enum Verdict {
 /// One step of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// the gate: `agent`, `channel`, `user`, `approval`, `waiver`
+    /// the gate: `name`, `pin`, `agent`, `channel`, `user`, `approval`, `waiver`
     pub gate: &'static str,
     /// what it said: `pass`, `deny`, `force_human`, `not_needed`, `needed`, `auto_approved`, `ask`
     pub outcome: &'static str,
@@ -86,6 +86,13 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// One whose first gate refuses.
+    #[must_use]
+    pub fn refused(gate: &'static str, rule: String) -> Self {
+        let mut trace = Vec::new();
+        Self { verdict: refuse(&mut trace, gate, rule), trace }
+    }
+
     /// The JSON form: `verdict`, `force_human` where it asks, `reason` where it refuses, and `trace`.
     #[must_use]
     pub fn to_json(&self) -> Json {

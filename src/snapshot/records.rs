@@ -73,6 +73,9 @@ impl Gateway {
         for name in self.ground.directory.names() {
             self.ground.directory.record(name).map(&mut *add);
         }
+        for pin in self.ground.pins.keys() {
+            self.ground.pins.record(pin).map(&mut *add);
+        }
         for call in self.calls.values() {
             call_record(call, form, &self.ground).map(&mut *add);
         }

@@ -79,6 +79,7 @@ impl Gateway {
                 record.found(is_there.then_some(()));
             }
             "task" => self.served.restore(record, self.ground.config.limits.artifact_bytes),
+            "pin" => self.ground.pins.restore(record),
             "listed" => self.ground.directory.restore(record),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
             "whole_card" => {

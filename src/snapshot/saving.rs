@@ -64,6 +64,23 @@ impl Keeper {
 impl Gateway {
     /// Tells the host what changed, before the outputs from that place on, which came of it.
     pub(crate) fn save(&mut self, from: usize) {
+        let mut keeper = mem::take(&mut self.keeper);
+        for pin in self.ground.pins.take_changed() {
+            keeper.write(key(&["pin", &pin.0, &pin.1]), self.ground.pins.record(&pin));
+        }
+        self.save_rest(&mut keeper);
+        if !self.ground.config.storage && !self.ground.config.pin_storage {
+            keeper.saves.clear();
+        }
+        if !keeper.saves.is_empty() {
+            let later = self.ground.outputs.split_off(from);
+            self.ground.outputs.extend(keeper.saves.drain(..).map(Output::Save));
+            self.ground.outputs.extend(later);
+        }
+        self.keeper = keeper;
+    }
+
+    fn save_rest(&mut self, keeper: &mut Keeper) {
         if !self.ground.config.storage {
             self.scopes.clear_touched(Scope::clear_changed);
             self.incoming.sessions.clear_touched(HttpSession::clear_changed);
@@ -72,9 +89,8 @@ impl Gateway {
             self.ground.directory.take_changed();
             return;
         }
-        let mut keeper = mem::take(&mut self.keeper);
-        self.save_scopes(&mut keeper);
-        self.save_sessions(&mut keeper);
+        self.save_scopes(keeper);
+        self.save_sessions(keeper);
         keeper.put("counters".to_string(), Some(self.counters_record()));
         if may_ask(&self.ground.config) {
             keeper.put("seal".to_string(), Some(seal_record(&self.ground.seal())));
@@ -93,12 +109,6 @@ impl Gateway {
             let record = self.calls.get(call).and_then(|call| call_record(call, Form::Kept, &self.ground));
             keeper.put(key(&["call", &call.0.to_string()]), record);
         }
-        if !keeper.saves.is_empty() {
-            let later = self.ground.outputs.split_off(from);
-            self.ground.outputs.extend(keeper.saves.drain(..).map(Output::Save));
-            self.ground.outputs.extend(later);
-        }
-        self.keeper = keeper;
     }
 
     fn save_scopes(&mut self, keeper: &mut Keeper) {
@@ -190,7 +200,7 @@ impl Gateway {
                 lacking.push(output);
             }
         }
-        if self.ground.config.storage {
+        if self.ground.config.storage || self.ground.config.pin_storage {
             let gone = kept.iter().map(|(key, _)| Output::Save(Save { key: key.clone(), record: None }));
             self.ground.outputs.extend(gone);
         }

@@ -186,7 +186,7 @@ fn a_caller_who_left_runs_nothing() {
 
 #[test]
 fn a_tool_that_changed_after_it_was_asked_is_not_called() {
-    let mut world = ready();
+    let mut world = ready_with("", r#","mcp":{"pins":false}"#);
     world.call(1, WITHDRAW, "");
     let id = proposed(&world);
     world.line("everyapi", r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);

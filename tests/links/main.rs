@@ -18,6 +18,7 @@ mod cases;
 mod eras;
 mod lists;
 mod loss;
+mod pins;
 mod reload;
 mod remote;
 mod taint;

@@ -51,6 +51,8 @@ pub struct World {
     /// what peers were told and have not read yet
     pub said: VecDeque<(PeerId, String)>,
     pub notices: Vec<(String, String)>,
+    /// the latest pieces under each key
+    pub saved: BTreeMap<String, Vec<String>>,
     /// requests that were not answered yet
     pub fetches: VecDeque<(ExchangeId, Request)>,
     pub aborted: Vec<ExchangeId>,
@@ -71,7 +73,7 @@ impl World {
         let (running, started, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (written, said, notices) = (VecDeque::new(), VecDeque::new(), Vec::new());
         let (fetches, aborted, responses) = (VecDeque::new(), Vec::new(), Vec::new());
-        let (session, ended) = (None, 0);
+        let (session, ended, saved) = (None, 0, BTreeMap::new());
         let mut world = Self {
             gateway,
             now: 0,
@@ -86,6 +88,7 @@ impl World {
             responses,
             session,
             ended,
+            saved,
         };
         world.drain();
         world
@@ -138,7 +141,9 @@ impl World {
                     self.fetches.retain(|(known, _)| *known != exchange);
                     self.aborted.push(exchange);
                 }
-                Output::Save(_) => {}
+                Output::Save(save) => {
+                    self.saved.insert(save.key.clone(), save.pieces());
+                }
                 Output::ResponseHead { status, headers, .. } => {
                     let named = headers.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("mcp-session-id"));
                     self.session = named.map(|(_, value)| value).or(self.session.take());
@@ -210,9 +215,25 @@ impl World {
     }
 
     pub fn list(&mut self, server: &str, tools: &[&str]) {
-        let tools: Vec<String> =
-            tools.iter().map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)).collect();
+        let tools: Vec<_> = tools.iter().map(|name| (*name, "")).collect();
+        self.describe(server, &tools);
+    }
+
+    /// Tools with their descriptions.
+    pub fn describe(&mut self, server: &str, tools: &[(&str, &str)]) {
+        let described = |words: &str| if words.is_empty() { String::new() } else { format!(r#","description":"{words}""#) };
+        let told = |(name, words): &(&str, &str)| {
+            format!(r#"{{"name":"{name}"{},"inputSchema":{{"type":"object"}}}}"#, described(words))
+        };
+        let tools: Vec<String> = tools.iter().map(told).collect();
         self.answer(server, "tools/list", &format!(r#""result":{{"tools":[{}]}}"#, tools.join(",")));
+    }
+
+    /// The server says that its tools are others, which are then these.
+    pub fn change(&mut self, server: &str, tools: &[(&str, &str)]) {
+        self.advance(1000);
+        self.line(server, r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+        self.describe(server, tools);
     }
 
     /// A server without handshakes, with these tools, until it is ready.

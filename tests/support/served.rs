@@ -216,6 +216,7 @@ impl Watch {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Pins(_)
             | Input::Decision { .. }
             | Input::Configure { .. } => {}
         }

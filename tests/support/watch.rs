@@ -178,6 +178,7 @@ impl Watch {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Pins(_)
             | Input::Decision { .. }
             | Input::Configure { .. }
             | Input::Stop => Ok(()),
@@ -272,6 +273,7 @@ impl Watch {
             | Input::WorkFailed { .. }
             | Input::Link { .. }
             | Input::Directory(_)
+            | Input::Pins(_)
             | Input::Decision { .. }
             | Input::Configure { .. }
             | Input::Stop => {}
