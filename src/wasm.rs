@@ -219,6 +219,15 @@ impl Core {
         self.gateway.run(move |gateway| gateway.explain(&question).into_string())
     }
 
+    /// The tools that are held back because they changed, as JSON text.
+    ///
+    /// # Errors
+    /// `Dead` or `Disposed`.
+    #[wasm_bindgen(js_name = heldTools)]
+    pub fn held_tools(&self) -> Result<String, JsValue> {
+        self.gateway.run(|gateway| gateway.held_tools().into_string())
+    }
+
     /// Starts or stops writing the trace.
     ///
     /// # Errors

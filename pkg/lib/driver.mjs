@@ -216,6 +216,21 @@ export class Driver {
     return JSON.parse(this.#core.explain(JSON.stringify(question)));
   }
 
+  /** The tools that are held back because they changed. @returns {object[]} */
+  heldTools() {
+    return JSON.parse(this.#core.heldTools());
+  }
+
+  /** Accepts one as it is. @param {{ server: string, tool: string, digest: string }} held @throws {Error} named `Misuse` */
+  acceptTool({ server, tool, digest }) {
+    this.#input({ type: "accept", server, tool, digest }, true);
+  }
+
+  /** What is pinned, by an earlier gateway or by another one. @param {string[]} pieces @throws {Error} named `Misuse` */
+  pinned(pieces) {
+    this.#input({ type: "pinned", pieces }, true);
+  }
+
   /** Who gets the lines of the trace; undefined stops writing it. @param {(line: string) => void} [onTrace] */
   trace(onTrace) {
     this.#onTrace = onTrace;

@@ -138,6 +138,15 @@ export class Gateway {
     return this.#driver.explain({ tool, approved_before, ...question });
   }
 
+  heldTools() {
+    this.#alive();
+    return this.#driver.heldTools();
+  }
+
+  acceptTool({ server, tool, digest }) {
+    this.#direct((driver) => driver.acceptTool({ server, tool, digest }));
+  }
+
   trace(onTrace) {
     checkFunctions({ onTrace }, ["onTrace"]);
     this.#alive();

@@ -51,7 +51,7 @@ export class Core extends glue.Core {
   }
 }
 
-for (const name of ["input", "message", "body", "requestBody", "configure", "output", "next", "timeout", "snapshot", "explain", "trace", "traceLine"]) {
+for (const name of ["input", "message", "body", "requestBody", "configure", "output", "next", "timeout", "snapshot", "explain", "heldTools", "trace", "traceLine"]) {
   const own = glue.Core.prototype[name];
   Core.prototype[name] = function (a, b, c) {
     try {

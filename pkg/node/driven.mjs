@@ -1,8 +1,11 @@
 import { Driver } from "../lib/driver.mjs";
 import { peersIn } from "../lib/open.mjs";
+import { chosenFile } from "./config-file.mjs";
 import { connect } from "./connect.mjs";
 import { Core } from "./core.mjs";
 import { Log } from "./log.mjs";
+import { Pinning } from "./pinning.mjs";
+import { Pins } from "./pins.mjs";
 import { EXIT_SOFTWARE, genesis } from "./process.mjs";
 import { StateFile } from "./state-file.mjs";
 import { State } from "./state.mjs";
@@ -14,17 +17,17 @@ import { UsageError } from "./usage.mjs";
  * of the process.
  *
  * @param {object} configuration
- * @param {{ trace?: string, state?: string, onNotice?: (notice: object, log: Log) => void }} files and who else takes notices
+ * @param {{ config?: string, trace?: string, state?: string, onNotice?: (notice: object, log: Log) => void }} files and who else takes notices
  * @returns {{ driver: Driver, log: Log, broken: Promise<number> }} `broken` gives the exit code when the core broke
  * @throws {UsageError | Error} the configuration is no good, the trace cannot be written, or the state cannot be kept
  */
-export function driven(configuration, { trace, state: place, onNotice = () => {} }) {
+export function driven(configuration, { config, trace, state: place, onNotice = () => {} }) {
   if (configuration.directory?.store !== undefined) {
     throw new UsageError("`directory.store` is for programs that embed the gateway.");
   }
   const state = opened(place);
   const pieces = state?.pieces() ?? [];
-  const core = created(state ? { ...configuration, storage: true } : configuration, pieces);
+  const core = created({ ...configuration, storage: state ? true : "pins" }, pieces);
   const onTrace = trace === undefined ? undefined : openTrace(trace);
   const log = new Log(process.stderr);
   let broke;
@@ -34,13 +37,16 @@ export function driven(configuration, { trace, state: place, onNotice = () => {}
       resolve(EXIT_SOFTWARE);
     };
   });
-  const keep = (key, texts) => state.keep(key, texts);
+  const pins = new Pinning(chosenFile(config), log);
+  const keep = (key, texts) => (Pins.has(key) ? pins.keep(key, texts) : state.keep(key, texts));
   const noted = (notice) => {
     log.notice(notice);
+    pins.notice(notice);
     onNotice(notice, log);
   };
-  const options = { onNotice: noted, onTrace, onSave: state && keep, onDeath: broke };
+  const options = { onNotice: noted, onTrace, onSave: keep, onDeath: broke };
   const driver = new Driver(core, { ...connect(configuration), ...options });
+  pins.follow(driver);
   // The clients of the process before are gone.
   for (const peer of peersIn(pieces)) driver.close(peer);
   return { driver, log, broken };

@@ -1,5 +1,7 @@
 import { Gateway } from "../node.mjs";
+import { chosenFile } from "./config-file.mjs";
 import { Core } from "./core.mjs";
+import { Pins } from "./pins.mjs";
 import { EXIT_FAILED, EXIT_OK, genesis } from "./process.mjs";
 import { table } from "./table.mjs";
 import { UsageError } from "./usage.mjs";
@@ -13,13 +15,14 @@ import { UsageError } from "./usage.mjs";
  * @property {number} ms from the start to this state
  * @property {boolean} [modern] whether it speaks MCP 2026-07-28, without a handshake
  * @property {{ name: string, description: string }[]} tools as they are offered
+ * @property {string[]} held the names of those that are held back because they changed
  * @property {string} [why] why it failed
  * @property {string} [stderr] the last it wrote to its standard error
  */
 
 /** `narrows mcp list`: all servers, started side by side. */
-export async function list(configuration, { json, output, progress }) {
-  const seen = await started(configuration, progress);
+export async function list(configuration, { json, output, progress, file }) {
+  const seen = await started(configuration, progress, file);
   if (json) output.write(`${JSON.stringify(seen.map(summary), null, 2)}\n`);
   else if (seen.length === 0) output.write("No servers. To add one: narrows mcp catalog, then narrows mcp add ID\n");
   else output.write(`${table(["NAME", "TEMPLATE", "TRANSPORT", "TOOLS", "STATE"], seen.map(row), output)}\n`);
@@ -31,11 +34,11 @@ export async function list(configuration, { json, output, progress }) {
  *
  * @param {object} configuration
  * @param {object} question as `Core.explain` takes it
- * @param {{ start: boolean, progress: (server: Seen) => void }} options `start`: the servers that the tool may be of are
- * started and asked for their tools
+ * @param {{ start: boolean, progress: (server: Seen) => void, file?: string }} options `start`: the servers that the tool may
+ * be of are started and asked for their tools; `file`: whose configuration it is
  * @returns {Promise<import("../index.d.ts").Explanation>}
  */
-export async function explained(configuration, question, { start, progress }) {
+export async function explained(configuration, question, { start, progress, file }) {
   const core = new Core(genesis(), configuration);
   const known = JSON.parse(core.explain(JSON.stringify(question)));
   core.dispose();
@@ -44,29 +47,34 @@ export async function explained(configuration, question, { start, progress }) {
   if (!start || servers.length === 0) return known;
   const { tool, approved_before: approvedBefore, ...rest } = question;
   const whole = { ...configuration, mcp_servers: servers };
-  return withServers(whole, servers, progress, (gateway) => gateway.explain(tool, { ...rest, approvedBefore }));
+  return withServers(whole, servers, progress, (gateway) => gateway.explain(tool, { ...rest, approvedBefore }), pinned(file));
 }
 
 /** `narrows mcp test NAME`: one server, with its tools or with the cause. */
-export async function test(configuration, name, { json, output, progress }) {
+export async function test(configuration, name, { json, output, progress, file }) {
   const servers = (configuration.mcp_servers ?? []).filter((server) => server?.name === name);
   if (servers.length === 0) throw new UsageError(`The configuration has no server ${JSON.stringify(name)}: see narrows mcp list.`);
-  const [server] = await started({ ...configuration, mcp_servers: servers }, progress);
+  const [server] = await started({ ...configuration, mcp_servers: servers }, progress, file);
   if (json) output.write(`${JSON.stringify(server, null, 2)}\n`);
   else output.write(`${told(server)}\n`);
   return server.state === "ready" ? EXIT_OK : EXIT_FAILED;
 }
 
 /** Starts the servers of a configuration. @returns {Promise<Seen[]>} what became of them, in the order of the configuration */
-async function started(configuration, progress) {
+async function started(configuration, progress, file) {
   const servers = configuration.mcp_servers ?? [];
   // Only what concerns the servers: a fault elsewhere is the gateway's to tell.
-  const config = { mcp_servers: servers, ...(configuration.network && { network: configuration.network }) };
+  const { network, mcp } = configuration;
+  const config = { mcp_servers: servers, ...(network && { network }), ...(mcp && { mcp }) };
   return withServers(config, servers, progress, async (gateway, seen) => {
     const tools = await gateway.tools();
-    for (const entry of seen.values()) entry.tools = toolsOf(entry.name, tools);
+    const held = gateway.heldTools();
+    for (const entry of seen.values()) {
+      entry.tools = toolsOf(entry.name, tools);
+      entry.held = held.filter(({ server }) => server === entry.name).map(({ name }) => name);
+    }
     return servers.map(({ name }) => seen.get(name));
-  });
+  }, pinned(file));
 }
 
 /**
@@ -76,8 +84,9 @@ async function started(configuration, progress) {
  * @param {object[]} servers those of the configuration
  * @param {(server: Seen) => void} progress is told of each as it comes
  * @param {(gateway: Gateway, seen: Map<string, Seen>) => unknown} use
+ * @param {{ snapshot?: string[], onSave?: Function }} kept what is known of their tools
  */
-async function withServers(config, servers, progress, use) {
+export async function withServers(config, servers, progress, use, { snapshot = [], onSave } = {}) {
   const began = performance.now();
   const seen = new Map();
   let settled;
@@ -89,12 +98,13 @@ async function withServers(config, servers, progress, use) {
     const { name, transport, template_id } = server;
     const { modern, why, stderr } = fields;
     const ms = Math.round(performance.now() - began);
-    const entry = { name, ...(template_id && { template_id }), transport, state, ms, modern, tools: [], why, stderr };
+    const entry = { name, ...(template_id && { template_id }), transport, state, ms, modern, tools: [], held: [], why, stderr };
     seen.set(name, entry);
     progress(entry);
     if (seen.size === servers.length) settled();
   };
-  const gateway = await Gateway.open({ config, onNotice });
+  const kept = snapshot.length > 0 ? { snapshot, onSave } : { onSave };
+  const gateway = await Gateway.open({ config, onNotice, ...kept });
   try {
     if (servers.length > 0) await all;
     return await use(gateway, seen);
@@ -102,6 +112,9 @@ async function withServers(config, servers, progress, use) {
     gateway.dispose();
   }
 }
+
+/** What is known of the tools of a file's servers; what these commands see is not kept. */
+const pinned = (file) => ({ snapshot: new Pins(chosenFile(file)).pieces() });
 
 function toolsOf(server, tools) {
   const mark = `[MCP:${server}] `;
@@ -112,17 +125,20 @@ function toolsOf(server, tools) {
 
 const summary = ({ tools, ...server }) => ({ ...server, tools: tools.length });
 
-function row({ name, template_id = "", transport, state, ms, tools, why }) {
+function row({ name, template_id = "", transport, state, ms, tools, held, why }) {
   const where = transport.type === "stdio" ? transport.command : transport.url;
   const how = state === "ready" ? `ready, ${seconds(ms)}` : `failed: ${why}`;
-  return [name, template_id, `${transport.type} ${where}`, state === "ready" ? String(tools.length) : "", how];
+  const count = held.length > 0 ? `${tools.length}, ${held.length} held back` : String(tools.length);
+  return [name, template_id, `${transport.type} ${where}`, state === "ready" ? count : "", how];
 }
 
-function told({ name, state, ms, modern, tools, why, stderr }) {
+function told({ name, state, ms, modern, tools, held, why, stderr }) {
   if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
   const era = modern ? "MCP 2026-07-28" : "MCP with a handshake";
   const head = `${name}: ready after ${seconds(ms)}, ${era}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
-  return [head, ...tools.map((tool) => `  ${tool.name}: ${tool.description.split("\n")[0]}`)].join("\n");
+  const lines = tools.map((tool) => `  ${tool.name}: ${tool.description.split("\n")[0]}`);
+  const changed = held.map((tool) => `  ${tool}: changed and held back: see narrows mcp accept ${name}`);
+  return [head, ...lines, ...changed].join("\n");
 }
 
 /** A duration for people. @param {number} ms */

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 
 import { readCatalog, searched } from "./catalog.mjs";
 import { chosenFile, defaultFile, readConfigFile } from "./config-file.mjs";
+import { Pins } from "./pins.mjs";
 import { EXIT_OK, EXIT_USAGE } from "./process.mjs";
 import { ask } from "./question.mjs";
 import { addServer, removeServer, serverNames } from "./servers-file.mjs";
@@ -17,6 +18,7 @@ Usage
   narrows mcp catalog [QUERY]      servers that can be added by their id
   narrows mcp add ID               add one of the catalog to the configuration file
   narrows mcp remove NAME          take one out of it again
+  narrows mcp accept NAME          what changed of the tools of a server, or of one tool, to be accepted as it is now
   narrows mcp explain TOOL         what the policy says of a call, and which rule decides
 
 Options
@@ -25,6 +27,7 @@ Options
   --name NAME             add: another name than the id
   --key NAME=VALUE        add: the value of a variable that the server needs, as often as there are such
   --arg TEXT              add: one more argument of its command, such as a folder
+  --yes                   accept: without asking
   --agent NAME            explain: which agent would call, as agents of the configuration names it
   --sender ID             explain: on whose behalf, as users names it
   --channel NAME          explain: from where, as approval.channel_rules names it
@@ -35,6 +38,7 @@ Options
 
 Exit codes
   0 done, 1 the server failed, 2 the command line or the configuration is no good, or a value is missing
+  accept: 0 accepted, or nothing was held back, 1 the answer was no, 2 nobody was there to answer
   explain: 0 the call would be made, 3 it would wait for a person, 4 it would be refused
 `;
 
@@ -50,6 +54,7 @@ const COMMANDS = {
   catalog: { run: catalog, words: [0, Infinity] },
   add: { run: add, words: [1, 1], what: "the ID of a catalog entry", options: { name: { type: "string" }, key: LIST, arg: LIST } },
   remove: { run: remove, words: [1, 1], what: "the NAME of a server" },
+  accept: { run: accepting, words: [1, 1], what: "the NAME of a server or a tool", options: { yes: ON } },
   explain: {
     run: explain,
     words: [1, 1],
@@ -95,7 +100,7 @@ async function servers({ words: [name], json = false, config, output }) {
   const { readConfiguration } = await import("./configuration.mjs");
   const { list, test } = await import("./mcp-servers.mjs");
   const configuration = readConfiguration(config, process.env);
-  const view = { json, output, progress };
+  const view = { json, output, progress, file: config };
   return name === undefined ? list(configuration, view) : test(configuration, name, view);
 }
 
@@ -104,12 +109,17 @@ function progress({ name, state, ms }) {
   if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${(ms / 1000).toFixed(1)} s\n`);
 }
 
+async function accepting({ words: [name], yes = false, json = false, config, input, output }) {
+  const { accept } = await import("./accept.mjs");
+  return accept(name, { config, yes, json, progress, input, output });
+}
+
 async function explain({ words: [tool], agent, sender, channel, arguments: given, approved = false, start = false, config, json, output }) {
   const { readConfiguration } = await import("./configuration.mjs");
   const { explained } = await import("./mcp-servers.mjs");
   const { exitCode, told } = await import("./explanation.mjs");
   const question = { tool, agent, sender, channel, approved_before: approved, arguments: argumentsOf(given) };
-  const explanation = await explained(readConfiguration(config, process.env), question, { start, progress });
+  const explanation = await explained(readConfiguration(config, process.env), question, { start, progress, file: config });
   output.write(json ? `${JSON.stringify(explanation, null, 2)}\n` : `${told(explanation, output)}\n`);
   return exitCode(explanation);
 }
@@ -210,6 +220,8 @@ function given(pairs) {
 function remove({ words: [name], config, json, output }) {
   const file = chosenFile(config) ?? defaultFile();
   removeServer(file, name);
+  // Another server of that name is not held to what this one was.
+  new Pins(file).forget(name);
   output.write(json ? `${JSON.stringify({ removed: name, file })}\n` : `Removed: ${name} is no longer in ${file}.\n`);
   return EXIT_OK;
 }

@@ -53,7 +53,7 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     const told = event.startsWith("approval_") && origin !== undefined && invitation(origin, fields);
     if (told) log.say(told);
   };
-  const { driver, log, broken } = driven(configuration, { trace, state, onNotice });
+  const { driver, log, broken } = driven(configuration, { config, trace, state, onNotice });
   const read = () => {
     file = readConfiguration(config, process.env);
     return prepared();

@@ -27,7 +27,7 @@ export async function serve({ config, trace, state, ...caller }) {
     return configuration;
   };
   const configuration = read();
-  const { driver, log, broken } = driven(configuration, { trace, state });
+  const { driver, log, broken } = driven(configuration, { config, trace, state });
   file.follow(driver, read, log);
   const served = serveStdio(driver, {
     input: process.stdin,

@@ -89,6 +89,11 @@ export interface ConfigObject {
   readonly a2a?: A2aSection;
   /** MCP servers behind the gateway, whose tools are offered as `mcp_{server}_{tool}` */
   readonly mcp_servers?: readonly McpServer[];
+  /** how their tools are offered */
+  readonly mcp?: {
+    /** whether a tool whose description or schema changed is held back until it is accepted; true by default */
+    readonly pins?: boolean;
+  };
   /** which calls to MCP servers wait for a person */
   readonly approval?: ApprovalSection;
   /** what single users may do; one who is not listed needs approval for everything */
@@ -103,8 +108,8 @@ export interface ConfigObject {
   readonly taint_policy?: { readonly results?: "off" | "warn" | "redact" };
   /** who the callers are that the host opens connections for */
   readonly caller?: { readonly agent?: string; readonly sender?: string; readonly channel?: string };
-  /** whether the host keeps what it is told to save: set by hosts, not by users */
-  readonly storage?: boolean;
+  /** whether the host keeps what it is told to save, or of that the pins of tools alone: set by hosts, not by users */
+  readonly storage?: boolean | "pins";
   /** the bounds that differ from their defaults */
   readonly limits?: { readonly [name in LimitName]?: Id };
 }

@@ -51,6 +51,8 @@ export type Input =
   | { type: "unregister"; name: string }
   | { type: "found"; lookup: number; text: string }
   | { type: "lookup_failed"; lookup: number; bad_cursor?: boolean; detail?: string }
+  | { type: "pinned"; pieces: readonly string[] }
+  | { type: "accept"; server: string; tool: string; digest: string }
   | { type: "decision"; approval: string; approved: boolean; reason?: string }
   | { type: "configure"; config: ConfigObject }
   | { type: "stop" }
@@ -184,6 +186,19 @@ export type Todo = number;
 /** A text for a peer, or some of the body of a response. */
 export type BareText = [peer: number, request: undefined, text: string] | [peer: undefined, request: number, text: string];
 
+/** A tool of an MCP server that is another one than when it was first listed, or accepted last. */
+export interface HeldTool {
+  readonly server: string;
+  /** its own name */
+  readonly tool: string;
+  /** the name by which it is called here */
+  readonly name: string;
+  /** of what is accepted: a tool that changes again meanwhile is not */
+  readonly digest: string;
+  /** each place that is different: a text as it is, anything else as JSON, nothing where there was or is nothing */
+  readonly changes: readonly { readonly path: string; readonly before?: string; readonly after?: string }[];
+}
+
 /** What the policy would say of a call. */
 export interface Explanation {
   readonly tool: string;
@@ -241,6 +256,8 @@ export class Core {
    * approved_before?}`, answered with that of an {@link Explanation}.
    */
   explain(question: string): string;
+  /** The tools that are held back because they changed: JSON text of a list of {@link HeldTool}. */
+  heldTools(): string;
   /** Starts or stops writing the trace. */
   trace(on: boolean): void;
   /** The next line of the trace: JSON text with placeholders for secrets. */

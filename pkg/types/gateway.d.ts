@@ -1,5 +1,5 @@
 import type { ConfigObject } from "./config.js";
-import type { Explanation, Notice, SnapshotOptions } from "./core.js";
+import type { Explanation, HeldTool, Notice, SnapshotOptions } from "./core.js";
 import type { Host, Signal } from "./host.js";
 import type { Answer, ToolArguments, ToolName, ToolResults } from "./tools.js";
 import type { Work, WorkOutcome, WorkUpdate } from "./work.js";
@@ -334,6 +334,15 @@ export class Gateway {
    * Of a server that has not listed its tools the configuration alone is known.
    */
   explain(tool: string, options?: ExplainOptions): Explanation;
+
+  /**
+   * The tools that are held back because their servers describe them otherwise than before. They are not offered and not
+   * called. The notice `tool_held` tells of each.
+   */
+  heldTools(): HeldTool[];
+
+  /** Accepts one as it is now. @throws a {@link GatewayError} `misuse` where it is no longer held back in that form */
+  acceptTool(tool: Pick<HeldTool, "server" | "tool" | "digest">): void;
 
   /**
    * Who gets the lines of the trace from now on; undefined stops it. Only a trace that was asked for when the gateway was

@@ -10,10 +10,11 @@ use crate::snapshot;
 
 impl Gateway {
     /// The tools that are held back because their servers describe them otherwise than when they were first listed or
-    /// accepted last: a list of `server`, `tool`, `digest` and `changes`, each with `path`, `before` and `after`.
+    /// accepted last: a list of `server`, `tool`, the `name` by which it is called, `digest` and `changes`, each with `path`,
+    /// `before` and `after`.
     #[must_use]
     pub fn held_tools(&self) -> Json {
-        self.ground.pins.to_json()
+        self.ground.pins.to_json(&self.ground.catalog)
     }
 
     /// Takes in what the host says about pins.

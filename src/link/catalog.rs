@@ -153,6 +153,13 @@ impl Catalog {
         self.order.get(at)
     }
 
+    /// By which name a server's tool goes here.
+    #[must_use]
+    pub fn name_of(&self, server: &str, tool: &str) -> Option<&str> {
+        let found = self.order.iter().find(|known| known.server_name == server && known.tool == tool);
+        found.map(|known| known.offered.as_str())
+    }
+
     /// Up to three names that are like one that is not offered, the most alike first.
     #[must_use]
     pub fn near(&self, name: &str) -> Vec<&str> {

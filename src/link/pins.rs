@@ -4,6 +4,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::catalog::Catalog;
 use super::difference::changes;
 use super::listing::ListedTool;
 use crate::json::{self, Array, Json, Object};
@@ -91,14 +92,15 @@ impl Pins {
         Some(text::joined(&places, ", "))
     }
 
-    /// The tools that are held back: `server`, `tool`, the `digest` to accept it by, and `changes`, each with its `path` and
+    /// The tools that are held back: `server`, `tool`, the `name` by which it is called, the `digest` to accept it by, and `changes`, each with its `path` and
     /// what stood there `before` and stands there `after`.
     #[must_use]
-    pub fn to_json(&self) -> Json {
+    pub fn to_json(&self, catalog: &Catalog) -> Json {
         let mut list = Array::new();
         for ((server, tool), held) in self.held.iter() {
             let mut entry = Object::new();
-            entry.string("server", server).string("tool", tool).string("digest", &canonical::hash(&[held]));
+            entry.string("server", server).string("tool", tool).optional_string("name", catalog.name_of(server, tool));
+            entry.string("digest", &canonical::hash(&[held]));
             entry.nested("changes", self.changes(server, tool));
             list.nested(entry);
         }
@@ -197,7 +199,7 @@ mod tests {
         pins.look("s", &first, 8);
         assert!(!pins.holds("s", "a"));
         pins.look("s", &other, 8);
-        let told = pins.to_json();
+        let told = pins.to_json(&Catalog::default());
         let entry = json::elements(told.raw()).unwrap()[0];
         let digest = json::members(entry).unwrap().string("digest").unwrap();
         assert!(!pins.accept("s", "a", "0") && !pins.accept("s", "b", &digest));

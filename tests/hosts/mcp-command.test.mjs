@@ -15,7 +15,7 @@ function home(t, files = {}) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  const environment = { HOME: folder, XDG_CONFIG_HOME: "", APPDATA: "", NARROWS_CONFIG: "", BRAVE_API_KEY: "", LANG: "C", LC_ALL: "" };
+  const environment = { HOME: folder, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", APPDATA: "", NARROWS_CONFIG: "", BRAVE_API_KEY: "", LANG: "C", LC_ALL: "" };
   const run = async (words, more = {}) => {
     const command = new Command(t, ["mcp", ...words], { ...environment, ...more });
     command.child.stdin.end();

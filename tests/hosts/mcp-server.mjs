@@ -1,12 +1,12 @@
 // A small MCP server on standard input and output, which can be told to misbehave: `node mcp-server.mjs [MODE] [FILE]`.
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [mode = "plain", file] = process.argv.slice(2);
 
 // What a test looks for afterwards: our number, and that of a process of ours.
-const note = (pid) => file && appendFileSync(file, `${pid}\n`);
+const note = (pid) => file && mode !== "told" && appendFileSync(file, `${pid}\n`);
 note(process.pid);
 if (mode === "family" || mode === "stubborn") {
   const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"], { stdio: "inherit" });
@@ -21,7 +21,9 @@ if (mode === "broken") {
   process.exit(1);
 }
 
-const tool = (name) => ({ name, description: `${name} it`, inputSchema: { type: "object" } });
+// One that is told what to say of its tools reads it from the file each time.
+const said = (name) => (mode === "told" ? readFileSync(file, "utf8") : `${name} it`);
+const tool = (name) => ({ name, description: said(name), inputSchema: { type: "object" } });
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const text = (words) => ({ content: [{ type: "text", text: words }] });
 

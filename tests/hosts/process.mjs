@@ -1,7 +1,14 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const PROGRAM = fileURLToPath(new URL("../../pkg/cli.js", import.meta.url));
+
+/** What commands keep of their servers' tools goes with these tests. */
+const XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "narrows-state-"));
+process.on("exit", () => rmSync(XDG_STATE_HOME, { recursive: true }));
 
 const PATIENCE_MS = 20_000;
 
@@ -15,7 +22,7 @@ export class Command {
 
   constructor(t, words = [], environment = {}) {
     const { A2A_GATEWAY_NAME, A2A_GATEWAY_VERSION, ...env } = process.env;
-    this.#child = spawn(process.execPath, [PROGRAM, ...words], { env: { ...env, ...environment } });
+    this.#child = spawn(process.execPath, [PROGRAM, ...words], { env: { ...env, XDG_STATE_HOME, ...environment } });
     this.#child.stdout.setEncoding("utf8").on("data", (text) => this.#grew("stdout", text));
     this.#child.stderr.setEncoding("utf8").on("data", (text) => this.#grew("stderr", text));
     this.#child.stdin.on("error", () => {});

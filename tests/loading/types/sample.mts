@@ -114,6 +114,7 @@ async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<strin
   const pieces: string[] = gateway.snapshot({ secrets: false });
   (await SlimGateway.open({ snapshot: pieces })).dispose();
   const reason: string | undefined = gateway.explain("mcp_a_b", { sender: "ada", arguments: { x: 1 } }).answers[0]?.trace[0]?.rule;
+  for (const held of gateway.heldTools()) gateway.acceptTool(held);
   gateway.trace((line) => line.length + (reason?.length ?? 0));
   gateway.trace();
   return [first?.name, text, task?.status?.state, health, own, other, response.status, gateway.dead].join();
