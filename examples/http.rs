@@ -126,7 +126,8 @@ impl Host {
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
                 // This host declares no storage.
                 Output::Save(_) => {}
-                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
+                Output::Tokens { .. } | Output::Lookup(_) => {}
                 Output::Notice(notice) => eprintln!("{} {} {}", notice.level.name(), notice.event, notice.fields.as_str()),
             }
         }

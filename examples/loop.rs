@@ -67,7 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => {}
                 // This host declares no storage.
                 Output::Save(_) => {}
-                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } => {}
+                Output::Tokens { .. } | Output::Lookup(_) => {}
                 Output::Notice(notice) => println!("  {} {}", notice.level.name(), notice.event),
             }
         }

@@ -18,6 +18,7 @@ mod a2a;
 mod directory;
 mod mcp;
 mod mcp_servers;
+mod oauth;
 mod policy;
 mod sections;
 
@@ -25,6 +26,7 @@ pub use a2a::{A2a, Responder, Skill};
 pub use directory::DirectoryConfig;
 pub use mcp::McpConfig;
 pub use mcp_servers::{McpServer, Transport};
+pub use oauth::Oauth;
 
 /// Nesting of a configuration.
 const DEPTH: u32 = 16;

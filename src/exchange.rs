@@ -46,6 +46,8 @@ pub enum Want {
     Head,
     /// a body of at most so many bytes
     Body(u64),
+    /// such a body that nobody else may see before it was read
+    Secret(u64),
     /// a stream of events, or a body where the agent answers with one
     Events,
 }
@@ -201,6 +203,13 @@ impl Exchanges {
         self.first.has(&id)
     }
 
+    /// Whether what comes of this exchange is for nobody's eyes before it was read.
+    #[must_use]
+    pub fn hides(&self, id: ExchangeId) -> bool {
+        let running = self.first.get(&id).and_then(|first| self.running.get(first));
+        running.is_some_and(|exchange| matches!(exchange.plan.want, Want::Secret(_)))
+    }
+
     /// Stops an exchange; nothing more is reported of it.
     pub fn abort(&mut self, ground: &mut Ground, id: ExchangeId) {
         if let Some(exchange) = self.remove(id) {
@@ -287,7 +296,7 @@ impl Exchanges {
                 Phase::Events(Some(sse::Decoder::new(limits.event_bytes, limits.stream_bytes)))
             }
             Want::Events => Phase::Body { status, headers, body: Vec::new(), limit: limits.reply_bytes },
-            Want::Body(limit) => Phase::Body { status, headers, body: Vec::new(), limit },
+            Want::Body(limit) | Want::Secret(limit) => Phase::Body { status, headers, body: Vec::new(), limit },
             Want::Head => Phase::Waiting,
         };
         Ok(None)

@@ -108,7 +108,8 @@ impl Gateway {
     /// # Errors
     /// [`Misuse`], a fault of the host; nothing changed.
     pub fn handle_input(&mut self, now: Instant, input: Input) -> Result<(), Misuse> {
-        let traced = self.trace.begin(&input, |exchange| self.exchanges.awaits(exchange));
+        let (awaits, hides) = (|exchange| self.exchanges.awaits(exchange), |exchange| self.exchanges.hides(exchange));
+        let traced = self.trace.begin(&input, awaits, hides);
         let before = self.ground.outputs.len();
         let earlier = self.ground.now;
         self.ground.now = earlier.max(now);
@@ -179,6 +180,10 @@ impl Gateway {
             Input::Link { link, event } => {
                 let mut out = Outside { ground: &mut self.ground, exchanges: &mut self.exchanges };
                 self.links.event(&mut out, link, event)
+            }
+            Input::Authorize { server, event } => {
+                let mut out = Outside { ground: &mut self.ground, exchanges: &mut self.exchanges };
+                self.links.authorize(&mut out, server, event)
             }
             Input::Directory(input) => self.directory_input(input),
             Input::Pins(input) => self.pins_input(input),

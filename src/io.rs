@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::json::{Json, Object};
 use crate::time::Instant;
 
+mod authorize;
 mod directory;
 mod link;
 mod misuse;
@@ -20,6 +21,7 @@ mod read;
 mod save;
 mod write;
 
+pub use authorize::{AuthorizeEvent, TokenOrder};
 pub use directory::{DirectoryInput, Lookup, LookupId, PageWish};
 pub use link::{LinkEvent, LinkId, LinkOrder, Process};
 pub use misuse::Misuse;
@@ -164,6 +166,13 @@ pub enum Input {
         link: LinkId,
         /// what
         event: LinkEvent,
+    },
+    /// Something happened about the tokens for an MCP server at a URL.
+    Authorize {
+        /// the server's name in the configuration
+        server: String,
+        /// what
+        event: AuthorizeEvent,
     },
     /// Something about the directory: a card of the program's own, or what a lookup gave.
     Directory(DirectoryInput),
@@ -310,6 +319,15 @@ pub enum Output {
         link: LinkId,
         /// what to do
         order: LinkOrder,
+    },
+    /// Give or keep the tokens for an MCP server at a URL.
+    Tokens {
+        /// the server's name in the configuration
+        server: String,
+        /// its URL: a store keeps them by both
+        url: String,
+        /// what to do
+        order: TokenOrder,
     },
     /// Look into the host's own directory, where it declares one.
     Lookup(Lookup),
@@ -465,6 +483,7 @@ impl Output {
                 out.finish()
             }
             Self::Link { link, order } => order.to_json(*link),
+            Self::Tokens { server, url, order } => order.to_json(server, url),
             Self::Lookup(lookup) => lookup.to_json(),
             Self::Notice(notice) => {
                 let mut out = Object::new();
@@ -515,6 +534,7 @@ impl Input {
                 out.string("type", "work_failed").integer("work", work.0).string("detail", detail)
             }
             Self::Link { link, event } => event.write(&mut out, *link),
+            Self::Authorize { server, event } => event.write(&mut out, server),
             Self::Directory(input) => input.write(&mut out),
             Self::Pins(input) => input.write(&mut out),
             Self::Decision { approval, approved, reason } => {

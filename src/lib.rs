@@ -30,6 +30,7 @@
 //!             Output::Save(_) => {} // asked for by `Config::storage`, which is off here
 //!             Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) => {} // where the host has functions of its own
 //!             Output::Link { .. } => {} // where MCP servers are processes behind it
+//!             Output::Tokens { .. } => {} // where they are at a URL and want one
 //!             Output::Notice(_) => {} // and the log
 //!         }
 //!     }
@@ -67,6 +68,7 @@
 //! | [`mcp`], [`tools`] | the MCP face: sessions, eras, and one file for each tool |
 //! | [`policy`] | who may call what, what waits for a person, and what may not leave |
 //! | [`link`] | MCP servers behind the gateway: their handshakes, lists, names and calls |
+//! | [`oauth`] | where tokens for those come from, and what has to happen until there is one |
 //! | [`a2a`], [`served`] | the A2A face: one model, four dialects, cards; the tasks served to other agents |
 //! | [`directory`] | cards that agents register, found by a filter |
 //! | [`plain`] | the task API for programs without an A2A library |
@@ -106,6 +108,7 @@ pub mod link;
 pub mod list;
 pub mod mcp;
 pub mod metrics;
+pub mod oauth;
 pub mod plain;
 pub mod policy;
 pub mod redact;

@@ -10,7 +10,7 @@ use crate::call::CallId;
 use crate::config::{Config, McpServer};
 use crate::exchange::{self, Exchanges};
 use crate::ground::Ground;
-use crate::io::{Deadline, ExchangeId, LinkEvent, LinkId, Misuse};
+use crate::io::{AuthorizeEvent, Deadline, ExchangeId, LinkEvent, LinkId, Misuse};
 use crate::json::Json;
 use crate::list::gather;
 use crate::mcp::outcome::{Code, ToolError};
@@ -18,6 +18,7 @@ use crate::table::Table;
 use crate::time::Instant;
 use crate::tools::TOOLS;
 
+mod authorizing;
 mod calling;
 pub mod catalog;
 pub mod connection;
@@ -215,6 +216,19 @@ impl Links {
             link.exchange(out, exchange, report, &mut reports);
         }
         self.reports = reports;
+    }
+
+    /// What happened about the tokens for a server.
+    ///
+    /// # Errors
+    /// [`Misuse`] where somebody wants to log in and no server at a URL has that name. What comes late is nobody's.
+    pub fn authorize(&mut self, out: &mut Outside<'_>, server: String, event: AuthorizeEvent) -> Result<(), Misuse> {
+        let mut reports = core::mem::take(&mut self.reports);
+        let link = self.list.iter_mut().find(|link| link.server().name == server && link.authorizing.is_some());
+        let is_late = !matches!(event, AuthorizeEvent::LogIn { .. });
+        let is_known = link.map(|link| link.authorize(out, event, &mut reports)).is_some();
+        self.reports = reports;
+        if is_known || is_late { Ok(()) } else { Err(Misuse::ServerUnknown(server)) }
     }
 
     /// Keeps the books on which process a server is.

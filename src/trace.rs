@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 
 use crate::config::Config;
 use crate::gateway::Genesis;
-use crate::io::{ExchangeId, Headers, Input, Misuse, Output, RequestId};
+use crate::io::{AuthorizeEvent, ExchangeId, Headers, Input, Misuse, Output, RequestId};
 use crate::json::{self, Json, Object, Raw};
+use crate::oauth;
 use crate::redact::Secrets;
 use crate::scope::Scope;
 use crate::table::Table;
@@ -42,6 +43,8 @@ pub struct Trace {
 pub enum Kept {
     /// bytes of a body
     Body(ExchangeId, Vec<u8>),
+    /// bytes of a body whose secrets are known when it was read
+    Secret(ExchangeId, Vec<u8>),
     /// the head of an incoming request
     Request(RequestId, Json),
     /// bytes of an incoming body
@@ -93,13 +96,19 @@ impl Trace {
     }
 
     /// Keeps an input before it is consumed. What a report that nobody awaits holds is not told.
-    pub fn begin(&mut self, input: &Input, is_awaited: impl Fn(ExchangeId) -> bool) -> Option<Kept> {
+    pub fn begin(
+        &mut self,
+        input: &Input,
+        is_awaited: impl Fn(ExchangeId) -> bool,
+        hides: impl Fn(ExchangeId) -> bool,
+    ) -> Option<Kept> {
         if !self.on {
             self.birth = None;
             return None;
         }
         let emptied = |exchange: ExchangeId, input: Input| Kept::Whole(Some(exchange), input.to_json());
         Some(match input {
+            Input::Body { exchange, bytes } if hides(*exchange) => Kept::Secret(*exchange, bytes.clone()),
             Input::Body { exchange, bytes } if is_awaited(*exchange) => Kept::Body(*exchange, bytes.clone()),
             &Input::Body { exchange, .. } => emptied(exchange, Input::Body { exchange, bytes: Vec::new() }),
             &Input::Head { exchange, status, .. } if !is_awaited(exchange) => {
@@ -125,6 +134,10 @@ impl Trace {
             Input::MessageTooLong { peer, start, end, bytes } => {
                 let (start, end) = (self.message(start).into(), self.message(end).into());
                 Kept::Whole(None, Input::MessageTooLong { peer: *peer, start, end, bytes: *bytes }.to_json())
+            }
+            Input::Authorize { server, event } => {
+                let event = self.authorization(event);
+                Kept::Whole(None, Input::Authorize { server: server.clone(), event }.to_json())
             }
             Input::Open { .. }
             | Input::Closed { .. }
@@ -166,6 +179,16 @@ impl Trace {
         known.iter().for_each(|secret| self.secrets.add_related(secret));
     }
 
+    /// Learns what in such an event is a secret. A record that cannot be read is not told.
+    fn authorization(&mut self, event: &AuthorizeEvent) -> AuthorizeEvent {
+        let secrets = oauth::secrets_in(event);
+        secrets.iter().flatten().for_each(|secret| self.learn_secret(secret));
+        match event {
+            AuthorizeEvent::Tokens { .. } if secrets.is_none() => AuthorizeEvent::Tokens { record: None },
+            AuthorizeEvent::LogIn { .. } | AuthorizeEvent::CameBack { .. } | AuthorizeEvent::Tokens { .. } => event.clone(),
+        }
+    }
+
     fn learn(&mut self, headers: &Headers) {
         let mut known = Secrets::new();
         for (name, value) in headers.iter().filter(|(name, _)| CREDENTIALS.iter().any(|known| name.eq_ignore_ascii_case(known))) {
@@ -191,6 +214,14 @@ impl Trace {
         match input {
             Kept::Body(exchange, bytes) if misuse.is_none() => self.body(now, exchange, &bytes, outputs.peek().is_some()),
             Kept::Body(exchange, bytes) => self.input(now, &self.body_json(exchange, &bytes), misuse),
+            Kept::Secret(exchange, bytes) => {
+                let mut all = self.held.remove(&exchange).unwrap_or_default();
+                all.extend_from_slice(&bytes);
+                self.held.insert(exchange, all);
+                if outputs.peek().is_some() || now > self.now {
+                    self.input(now, &Input::Tick.to_json(), None);
+                }
+            }
             Kept::Whole(exchange, input) => {
                 let about = exchange.filter(|_| misuse.is_none());
                 if let Some((exchange, held)) = about.and_then(|exchange| Some((exchange, self.held.remove(&exchange)?))) {
@@ -233,6 +264,7 @@ impl Trace {
                 | Output::Work { .. }
                 | Output::WorkAbort { .. }
                 | Output::Link { .. }
+                | Output::Tokens { .. }
                 | Output::Lookup(_)
                 | Output::Notice(_) => output.to_json(),
             };

@@ -297,6 +297,7 @@ fn told(output: Output, bare: bool) -> Told {
         | Output::Work { .. }
         | Output::WorkAbort { .. }
         | Output::Link { .. }
+        | Output::Tokens { .. }
         | Output::Lookup(_)
         | Output::Notice(_) => (None, None, output.to_json().into_string()),
     }

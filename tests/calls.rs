@@ -42,6 +42,7 @@ impl World {
                 | Output::Work { .. }
                 | Output::WorkAbort { .. }
                 | Output::Link { .. }
+                | Output::Tokens { .. }
                 | Output::Lookup(_)
                 | Output::Notice(_) => {}
             }

@@ -129,7 +129,7 @@ fn answer(gateway: &mut Gateway, now: u64, outputs: &[Output], kind: &str, bytes
         Output::Fetch { exchange, .. } => Some(*exchange),
         Output::Message { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
-        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => None,
+        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Tokens { .. } | Output::Lookup(_) => None,
     });
     let exchange = asked.expect("something was asked");
     let headers = vec![("content-type".to_owned(), kind.to_owned())];

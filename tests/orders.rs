@@ -243,7 +243,12 @@ fn handshake(host: &mut Host) -> String {
         Output::ResponseHead { headers, .. } => Some(headers.clone()),
         Output::ResponseBody { .. } | Output::ResponseEnd { .. } | Output::Message { .. } => None,
         Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => None,
-        Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => None,
+        Output::Save(_)
+        | Output::Work { .. }
+        | Output::WorkAbort { .. }
+        | Output::Link { .. }
+        | Output::Tokens { .. }
+        | Output::Lookup(_) => None,
     });
     host.responses.clear();
     head.unwrap().into_iter().find(|(name, _)| name == "Mcp-Session-Id").unwrap().1
@@ -308,7 +313,12 @@ fn check_visits(order: &[Visit], modern: bool) {
             Output::ResponseEnd { .. } => ends += 1,
             Output::ResponseBody { .. } | Output::Message { .. } => {}
             Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+            Output::Save(_)
+            | Output::Work { .. }
+            | Output::WorkAbort { .. }
+            | Output::Link { .. }
+            | Output::Tokens { .. }
+            | Output::Lookup(_) => {}
         }
     }
     assert_eq!(heads, statuses(order), "{order:?}");

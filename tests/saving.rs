@@ -45,7 +45,7 @@ fn keys(outputs: &[Output]) -> Vec<String> {
         Output::Save(save) => Some(if save.record.is_some() { save.key.clone() } else { format!("-{}", save.key) }),
         Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
-        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => None,
+        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Tokens { .. } | Output::Lookup(_) => None,
     });
     saves.collect()
 }
@@ -81,7 +81,11 @@ fn after_every_input_what_is_kept_is_the_state() {
                     }
                     Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => others = true,
                     Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => others = true,
-                    Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => others = true,
+                    Output::Work { .. }
+                    | Output::WorkAbort { .. }
+                    | Output::Link { .. }
+                    | Output::Tokens { .. }
+                    | Output::Lookup(_) => others = true,
                 }
             }
             let wall = step.now.as_ms().max(host.watch.now.as_ms());
@@ -129,7 +133,7 @@ fn answer_body(host: &mut Host, exchange: ExchangeId, text: &str) {
         Output::Fetch { exchange: known, request } if *known == exchange => at(request.body.as_ref()?, &["id"]),
         Output::Fetch { .. } | Output::Message { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
-        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => None,
+        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Tokens { .. } | Output::Lookup(_) => None,
     });
     let (id, text) = (asked.unwrap(), quoted(text));
     let message = format!(r#"{{"role":"ROLE_AGENT","messageId":"m","contextId":"c","parts":[{{"text":{text}}}]}}"#);

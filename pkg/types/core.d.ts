@@ -47,6 +47,9 @@ export type Input =
   | { type: "link_line_too_long"; link: number; start: string; end: string; bytes: number }
   | { type: "link_stderr"; link: number; text: string }
   | { type: "link_closed"; link: number; detail?: string }
+  | { type: "log_in"; server: string; redirect_uri: string }
+  | { type: "came_back"; server: string; query: string }
+  | { type: "tokens"; server: string; record?: string }
   | { type: "register"; card: string }
   | { type: "unregister"; name: string }
   | { type: "found"; lookup: number; text: string }
@@ -146,6 +149,28 @@ export interface LookupOutput {
   cursor?: string;
 }
 
+/**
+ * The store of tokens is to give what it has for an MCP server at a URL, by the input `tokens` with the text of the record.
+ * Where `refresh` is true, another one is going to be saved: a store that several gateways share gives it to one of them at
+ * a time.
+ */
+export interface LoadTokensOutput {
+  type: "load_tokens";
+  /** the server's name in the configuration */
+  server: string;
+  url: string;
+  refresh: boolean;
+}
+
+/** The store of tokens is to keep a record in place of the one it has. It holds credentials. */
+export interface SaveTokensOutput {
+  type: "save_tokens";
+  /** the server's name in the configuration */
+  server: string;
+  url: string;
+  record: { [name: string]: unknown };
+}
+
 /** What to do, in order, as `Core.output` gives it in JSON. */
 export type Output =
   | { type: "message"; peer: number; text: string }
@@ -161,6 +186,8 @@ export type Output =
   | { type: "write_link"; link: number; text: string }
   | { type: "close_link"; link: number }
   | LookupOutput
+  | LoadTokensOutput
+  | SaveTokensOutput
   | Notice;
 
 /** When to come back at the latest, as `Core.timeout` gives it in JSON. */

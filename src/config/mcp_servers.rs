@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Config, Table, policy};
+use super::{Config, Oauth, Table, oauth, policy};
 use crate::io::Headers;
 use crate::json::{self, Array, Json, Object, Raw};
 use crate::link::naming;
@@ -43,6 +43,8 @@ pub struct McpServer {
     pub template_id: Option<String>,
     /// what is looked for in calls to it; `taint_scanning` and `taint_policy`
     pub taint: ServerTaint,
+    /// how tokens for it are had, where it is at a URL and has no header field of its own for that; `oauth`
+    pub oauth: Option<Oauth>,
 }
 
 /// How a server is reached.
@@ -84,6 +86,7 @@ impl McpServer {
         self.headers.iter().for_each(|(name, value)| secrets.learn(name, value));
         let set = self.env.iter().filter_map(|entry| entry.split_once('='));
         set.filter(|(name, _)| is_secret_name(name)).for_each(|(_, value)| secrets.add(value));
+        self.oauth.iter().filter_map(|oauth| oauth.client_secret.as_ref()).for_each(|secret| secrets.add(secret));
     }
 }
 
@@ -135,6 +138,7 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     let mut taint = ServerTaint::default();
     table.boolean("taint_scanning", &mut taint.scanning);
     let taint_policy = table.table("taint_policy");
+    let oauth = table.table("oauth");
     table.finish();
     if let Some(raw) = taint_policy {
         policy::read_server_taint(raw, &format!("{path}taint_policy."), &mut taint, faults);
@@ -149,16 +153,27 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
             None
         }
     };
+    let has_token = headers.iter().any(|(name, _): &(String, String)| name.eq_ignore_ascii_case("Authorization"));
     let stranger = match &transport {
         Some(Transport::Stdio { .. }) if !headers.is_empty() => Some("headers` belongs to servers at a URL"),
+        Some(Transport::Stdio { .. }) if oauth.is_some() => Some("oauth` belongs to servers at a URL"),
+        Some(Transport::Http { .. }) if oauth.is_some() && has_token => {
+            Some("oauth` and the header field Authorization exclude each other")
+        }
         Some(Transport::Http { .. }) if !env.is_empty() => Some("env` belongs to processes"),
         Some(Transport::Stdio { .. } | Transport::Http { .. }) | None => None,
     };
     faults.extend(stranger.map(|fault| format!("`{path}{fault}")));
+    let is_remote = matches!(&transport, Some(Transport::Http { .. })) && !has_token;
+    let oauth = match oauth {
+        Some(raw) => Some(oauth::read(raw, &format!("{path}oauth."), faults)),
+        None => is_remote.then(Oauth::default),
+    };
     (faults.len() == before).then_some(())?;
     Some(McpServer {
         name,
         transport: transport?,
+        oauth,
         timeout_ms: timeout_secs.saturating_mul(1000),
         env,
         headers,
@@ -246,6 +261,7 @@ pub(super) fn write(servers: &[McpServer]) -> Json {
         entry.strings("headers", headers);
         entry.optional_string("template_id", server.template_id.as_deref());
         policy::write_server_taint(&mut entry, &server.taint);
+        server.oauth.iter().for_each(|known| oauth::write(&mut entry, known));
         list.nested(entry);
     }
     list.finish()

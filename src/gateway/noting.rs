@@ -44,7 +44,9 @@ impl Gateway {
             Input::Open { .. } | Input::Message { .. } | Input::MessageTooLong { .. } | Input::Closed { .. } => None,
             Input::Head { .. } | Input::Body { .. } | Input::End { .. } | Input::Failed { .. } => None,
             Input::RequestBody { .. } | Input::RequestGone { .. } | Input::Directory(_) | Input::Stop | Input::Tick => None,
-            Input::Link { .. } | Input::Decision { .. } | Input::Configure { .. } | Input::Pins(_) => None,
+            Input::Link { .. } | Input::Authorize { .. } | Input::Decision { .. } | Input::Configure { .. } | Input::Pins(_) => {
+                None
+            }
             Input::Update { .. } | Input::WorkEnd { .. } | Input::WorkFailed { .. } => None,
         }
     }
@@ -107,7 +109,7 @@ impl Gateway {
                 Output::ResponseEnd { request } => ended.push(*request),
                 Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Save(_) => {}
                 Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) | Output::Notice(_) => {}
-                Output::Link { .. } => {}
+                Output::Link { .. } | Output::Tokens { .. } => {}
             }
         }
         for request in ended {

@@ -1,5 +1,6 @@
 //! Faults of the host.
 
+use alloc::string::String;
 use core::fmt;
 
 use super::{ExchangeId, LinkId, LookupId, PeerId, RequestId, WorkId};
@@ -20,6 +21,8 @@ pub enum Misuse {
     WorkUnknown(WorkId),
     /// The gateway never asked for this link.
     LinkUnknown(LinkId),
+    /// No server of that name is configured at a URL.
+    ServerUnknown(String),
     /// The gateway never asked for this lookup.
     LookupUnknown(LookupId),
     /// The directory does not take the program's own card, or has none of that name.
@@ -45,6 +48,7 @@ impl fmt::Display for Misuse {
             Self::ExchangeUnknown(exchange) => write!(f, "exchange {} was never asked for", exchange.0),
             Self::WorkUnknown(work) => write!(f, "work {} was never asked for", work.0),
             Self::LinkUnknown(link) => write!(f, "link {} was never asked for", link.0),
+            Self::ServerUnknown(server) => write!(f, "no MCP server at a URL is named {server}"),
             Self::LookupUnknown(lookup) => write!(f, "lookup {} was never asked for", lookup.0),
             Self::Directory(refused) => write!(f, "{refused}"),
             Self::Config(faults) => write!(f, "{faults}"),

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::{
-    Cause, DirectoryInput, ExchangeId, Headers, Input, LinkEvent, LinkId, LookupId, Misuse, PeerId, PinsInput, RequestId, WorkId,
+    AuthorizeEvent, Cause, DirectoryInput, ExchangeId, Headers, Input, LinkEvent, LinkId, LookupId, Misuse, PeerId, PinsInput,
+    RequestId, WorkId,
 };
 use crate::base64;
 use crate::config::Config;
@@ -63,6 +64,9 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
         }),
         "link_stderr" => reader.link(LinkEvent::Stderr(reader.text("text"))),
         "link_closed" => reader.link(LinkEvent::Closed(reader.members.string("detail").unwrap_or_default())),
+        "log_in" => reader.authorize(AuthorizeEvent::LogIn { redirect_uri: reader.text("redirect_uri") }),
+        "came_back" => reader.authorize(AuthorizeEvent::CameBack { query: reader.text("query") }),
+        "tokens" => reader.authorize(AuthorizeEvent::Tokens { record: reader.members.string("record") }),
         "register" => Input::Directory(DirectoryInput::Register { card: reader.text("card") }),
         "unregister" => Input::Directory(DirectoryInput::Unregister { name: reader.text("name") }),
         "found" => Input::Directory(DirectoryInput::Found { lookup: reader.lookup(), text: reader.text("text") }),
@@ -144,6 +148,10 @@ impl Reader<'_> {
         Input::Link { link: LinkId(self.number("link")), event }
     }
 
+    fn authorize(&self, event: AuthorizeEvent) -> Input {
+        Input::Authorize { server: self.text("server"), event }
+    }
+
     fn status(&self) -> u16 {
         self.found(u16::try_from(self.number("status")).ok(), Misuse::OutOfRange("status"))
     }
@@ -183,6 +191,7 @@ mod tests {
     #[test]
     fn every_input_survives_its_json_form() {
         let link = |event| Input::Link { link: LinkId(6), event };
+        let authorize = |event| Input::Authorize { server: "s".into(), event };
         let inputs = [
             Input::Open { peer: PeerId(1), scope: "stdio".into() },
             Input::Message { peer: PeerId(1), text: "{\"id\":\"\\u2028\"}\u{2028}".into() },
@@ -210,6 +219,10 @@ mod tests {
             link(LinkEvent::LineTooLong { start: "{".into(), end: "}".into(), bytes: 20_000_000 }),
             link(LinkEvent::Stderr("oops\nagain".into())),
             link(LinkEvent::Closed("exit code 1".into())),
+            authorize(AuthorizeEvent::LogIn { redirect_uri: "http://127.0.0.1:1/x".into() }),
+            authorize(AuthorizeEvent::CameBack { query: "code=a&state=b".into() }),
+            authorize(AuthorizeEvent::Tokens { record: Some("{}".into()) }),
+            authorize(AuthorizeEvent::Tokens { record: None }),
             Input::Directory(DirectoryInput::Register { card: r#"{"name":"a"}"#.into() }),
             Input::Directory(DirectoryInput::Unregister { name: "a".into() }),
             Input::Directory(DirectoryInput::Found { lookup: LookupId(6), text: "[]".into() }),

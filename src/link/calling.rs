@@ -27,9 +27,12 @@ impl Link {
         let limit = out.ground.config.limits.calls_per_server;
         let running = self.pending.len().saturating_add(u64::try_from(self.queue.len()).unwrap_or(u64::MAX));
         let call = order.call;
+        self.renew_stale(out, reports);
         let mut lose = |error| reports.push(Report::Call(call, CallReport::Lost(error)));
         match self.state {
-            State::Ready | State::Opening | State::Probing | State::Shaking | State::Listing if running >= limit => {
+            State::Ready | State::Opening | State::Probing | State::Shaking | State::Authorizing | State::Listing
+                if running >= limit =>
+            {
                 let message = format!(
                     "{limit} calls to MCP server '{}' are running, as many as calls_per_server allows: wait for one to end",
                     self.server.name
@@ -37,11 +40,14 @@ impl Link {
                 lose(ToolError::new(Code::Busy, message).with("limit", Json::string("calls_per_server")));
             }
             State::Ready => self.send(out, Box::new(order), reports),
-            State::Opening | State::Probing | State::Shaking | State::Listing => self.queue.push_back(Box::new(order)),
+            State::Opening | State::Probing | State::Shaking | State::Authorizing | State::Listing => {
+                self.queue.push_back(Box::new(order))
+            }
             State::Waiting => {
                 let wait_ms = self.deadline.at.since(out.ground.now);
                 lose(self.lost("is not connected").with_integer("retry_after_ms", wait_ms));
             }
+            State::Locked => lose(self.login_needed(&self.cause)),
             State::Stopped => lose(self.lost("was stopped")),
         }
     }

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::authorizing::Authorizing;
 use super::catalog::ServerNumber;
 use super::http::{Heard, HttpWire, Sent, Why};
 use super::life::{Event, State};
@@ -18,6 +19,7 @@ use crate::io::{Deadline, ExchangeId, Level, LinkId, LinkOrder, Output, Process,
 use crate::json::{self, Json, Object, Raw};
 use crate::jsonrpc::{self, Outcome};
 use crate::mcp::era::Era;
+use crate::mcp::outcome::ToolError;
 use crate::table::Table;
 use crate::time::Instant;
 
@@ -90,18 +92,21 @@ pub struct Link {
     /// when it is asked again to tell of changes
     pub(super) listen_at: Option<Instant>,
     pub(super) tools: Vec<ListedTool>,
+    /// how it is told who asks, where it may want to know
+    pub(super) authorizing: Option<Box<Authorizing>>,
 }
 
 impl Link {
     /// A server that is connected at once.
     #[must_use]
     pub fn new(number: ServerNumber, server: McpServer, now: Instant) -> Self {
-        let wire = match &server.transport {
-            Transport::Stdio { .. } => Wire::Process(None),
-            Transport::Http { url, events } => {
-                Wire::Http(Box::new(HttpWire::new(number, url.clone(), server.headers.clone(), *events)))
-            }
-        };
+        let (mut wire, mut authorizing) = (Wire::Process(None), None);
+        if let Transport::Http { url, events } = &server.transport {
+            let mut http = HttpWire::new(number, url.clone(), server.headers.clone(), *events);
+            authorizing = server.oauth.clone().map(|settings| Box::new(Authorizing::new(settings, url.clone())));
+            http.authorizes = authorizing.is_some();
+            wire = Wire::Http(Box::new(http));
+        }
         Self {
             number,
             server,
@@ -123,6 +128,7 @@ impl Link {
             asked_again: false,
             listen_at: None,
             tools: Vec::new(),
+            authorizing,
         }
     }
 
@@ -162,7 +168,7 @@ impl Link {
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
         let own = match self.state {
-            State::Stopped => None,
+            State::Stopped | State::Authorizing | State::Locked => None,
             State::Ready if !self.stale && self.listing.is_none() => None,
             State::Waiting | State::Opening | State::Probing | State::Shaking | State::Listing | State::Ready => {
                 Some(self.deadline)
@@ -172,7 +178,8 @@ impl Link {
             Wire::Process(_) => None,
             Wire::Http(wire) => wire.due_at(),
         };
-        let later = [wire, self.listen_at].into_iter().flatten().map(|at| Deadline { at, reason: Reason::LinkRetry });
+        let token = self.authorizing.as_ref().and_then(|authorizing| authorizing.until);
+        let later = [wire, self.listen_at, token].into_iter().flatten().map(|at| Deadline { at, reason: Reason::LinkRetry });
         own.into_iter().chain(later).min_by_key(|deadline| deadline.at)
     }
 
@@ -207,18 +214,18 @@ impl Link {
                 out.ground.outputs.push_back(Output::Link { link: next, order });
                 return true;
             }
-            (Wire::Http(wire), Transport::Http { events, .. }) => {
-                wire.reset(out);
-                wire.events = *events;
-                if *events {
-                    self.listen_for_all(out, reports);
-                } else {
-                    self.opened(out, reports);
-                }
-            }
+            (Wire::Http(_), Transport::Http { .. }) => self.begin(out, reports),
             (Wire::Process(_) | Wire::Http(_), Transport::Stdio { .. } | Transport::Http { .. }) => {}
         }
         false
+    }
+
+    /// Connects to a URL.
+    pub(super) fn connect(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        let (Wire::Http(wire), Transport::Http { events, .. }) = (&mut self.wire, &self.server.transport) else { return };
+        wire.reset(out);
+        wire.events = *events;
+        if *events { self.listen_for_all(out, reports) } else { self.opened(out, reports) }
     }
 
     /// Asks for the one stream that all answers come on.
@@ -376,10 +383,15 @@ impl Link {
         report: exchange::Report<'_>,
         reports: &mut Vec<Report>,
     ) {
+        let Some(report) = self.token_report(out, exchange, report, reports) else { return };
         let Wire::Http(wire) = &mut self.wire else { return };
         for heard in wire.report(out, exchange, report) {
             match heard {
-                Heard::Message(text) => self.line(out, &text, reports),
+                Heard::Message(text) => {
+                    let text = self.accepted(text);
+                    self.line(out, &text, reports);
+                }
+                Heard::Refused { id, refusal } => self.refused(out, id, refusal, reports),
                 Heard::Unanswered { id, why } => self.unanswered(out, id, why, reports),
                 Heard::Endpoint => self.opened(out, reports),
                 Heard::Lost(why) => self.fail(out, why, reports),
@@ -432,14 +444,10 @@ impl Link {
             }
             Wire::Http(wire) => wire.reset(out),
         }
+        self.give_up_tokens(out);
         self.cause = cause;
         let error = self.lost("could not answer");
-        let pending = core::mem::take(&mut self.pending);
-        let asked = pending.values().filter_map(|asked| if let Asked::Call(order) = asked { Some(order.call) } else { None });
-        for call in asked.chain(core::mem::take(&mut self.queue).into_iter().map(|order| order.call)) {
-            reports.push(Report::Call(call, CallReport::Lost(error.clone())));
-        }
-        (self.listing, self.stale, self.listen_at) = (None, false, None);
+        self.lose(&error, reports);
     }
 
     /// It broke: calls in flight fail with the cause, and it is tried again after a while.
@@ -460,6 +468,16 @@ impl Link {
         out.ground.notice(Level::Warning, "link_lost", fields);
     }
 
+    /// Nothing that was asked is answered any more.
+    pub(super) fn lose(&mut self, error: &ToolError, reports: &mut Vec<Report>) {
+        let pending = core::mem::take(&mut self.pending);
+        let asked = pending.values().filter_map(|asked| if let Asked::Call(order) = asked { Some(order.call) } else { None });
+        for call in asked.chain(core::mem::take(&mut self.queue).into_iter().map(|order| order.call)) {
+            reports.push(Report::Call(call, CallReport::Lost(error.clone())));
+        }
+        (self.listing, self.stale, self.listen_at) = (None, false, None);
+    }
+
     /// Does what is due; whether that took the link of that number.
     pub fn due(&mut self, out: &mut Outside<'_>, next: LinkId, reports: &mut Vec<Report>) -> bool {
         let now = out.ground.now;
@@ -469,6 +487,7 @@ impl Link {
         if self.listen_at.take_if(|at| *at <= now).is_some() {
             self.listen(out, reports);
         }
+        self.token_due(out, reports);
         let is_idle = self.state == State::Ready && !self.stale && self.listing.is_none();
         if self.deadline.at > now || is_idle {
             return false;
@@ -485,7 +504,7 @@ impl Link {
             State::Listing => self.fail(out, format!("did not list its tools within {seconds} s"), reports),
             State::Ready if self.listing.is_some() => self.keep_list(out, "it did not list its tools in time"),
             State::Ready => self.list(out, reports),
-            State::Stopped => {}
+            State::Authorizing | State::Locked | State::Stopped => {}
         }
         false
     }

@@ -64,7 +64,17 @@ impl Link {
                 self.go(Event::NotModern);
                 self.shake(out, reports);
             }
-            (State::Waiting | State::Opening | State::Shaking | State::Listing | State::Ready | State::Stopped, _) => {}
+            (
+                State::Waiting
+                | State::Opening
+                | State::Shaking
+                | State::Listing
+                | State::Authorizing
+                | State::Locked
+                | State::Ready
+                | State::Stopped,
+                _,
+            ) => {}
         }
     }
 

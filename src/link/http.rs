@@ -15,6 +15,7 @@ use crate::http;
 use crate::io::{ExchangeId, Headers, Method};
 use crate::json::Json;
 use crate::mcp::era::{Era, MODERN_VERSIONS};
+use crate::oauth::Challenge;
 use crate::registry::Credentials;
 use crate::table::Table;
 use crate::time::Instant;
@@ -48,6 +49,8 @@ struct Posted {
     session: Option<String>,
     last_event: Option<String>,
     resumptions: u32,
+    /// the number of the token that went with it
+    token: u64,
 }
 
 /// A message that goes out.
@@ -77,10 +80,28 @@ pub enum Heard {
         /// why
         why: Why,
     },
+    /// the server wants a token, or one that reaches further
+    Refused {
+        /// which request it was
+        id: Option<u64>,
+        /// what it says
+        refusal: Refusal,
+    },
     /// the server has told where messages go
     Endpoint,
     /// nothing more can be said to it
     Lost(String),
+}
+
+/// A server does not take a token, or the lack of one.
+#[derive(Debug)]
+pub struct Refusal {
+    /// whether the token is good, and does not reach far enough
+    pub is_insufficient: bool,
+    /// what it wants
+    pub challenge: Challenge,
+    /// whether the token was the one in use
+    pub is_current: bool,
 }
 
 /// Why there is no answer.
@@ -107,6 +128,11 @@ pub struct HttpWire {
     version: Option<String>,
     open: Table<ExchangeId, Posted>,
     later: Vec<(Instant, Posted)>,
+    /// whether the server is told by a token who asks
+    pub authorizes: bool,
+    /// the token, and its number
+    token: Option<String>,
+    token_number: u64,
 }
 
 impl HttpWire {
@@ -114,7 +140,9 @@ impl HttpWire {
     #[must_use]
     pub fn new(number: ServerNumber, url: Url, fields: Headers, events: bool) -> Self {
         let (open, later) = (Table::new(), Vec::new());
-        Self { number, url, fields, events, endpoint: None, session: None, version: None, open, later }
+        let (endpoint, session, version, token) = (None, None, None, None);
+        let (authorizes, token_number) = (false, 0);
+        Self { number, url, fields, events, endpoint, session, version, open, later, authorizes, token, token_number }
     }
 
     /// Forgets all that was agreed on, and gives up what runs.
@@ -124,6 +152,23 @@ impl HttpWire {
         }
         self.later.clear();
         (self.session, self.version, self.endpoint) = (None, None, None);
+    }
+
+    /// The token that later requests have.
+    pub fn authorize(&mut self, token: Option<&str>, number: u64) {
+        (self.token, self.token_number) = (token.map(ToString::to_string), number);
+    }
+
+    /// Where the server is.
+    #[must_use]
+    pub const fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Which server it is.
+    #[must_use]
+    pub const fn number(&self) -> ServerNumber {
+        self.number
     }
 
     /// The version that later requests name.
@@ -150,7 +195,9 @@ impl HttpWire {
     }
 
     fn plan(&self, method: Method, url: Url, headers: Headers, body: Option<String>) -> Plan {
-        let credentials = Some(Credentials { origin: self.url.origin(), headers: self.fields.clone() });
+        let mut fields = self.fields.clone();
+        fields.extend(self.token.iter().map(|token| ("Authorization".to_string(), format!("Bearer {token}"))));
+        let credentials = Some(Credentials { origin: self.url.origin(), headers: fields });
         // What a server names lies at its own origin, so that nobody names anything else.
         let (registered, by_public, want) = (self.url.clone(), false, Want::Events);
         Plan { method, url, headers, body, credentials, registered, by_public, want }
@@ -176,7 +223,7 @@ impl HttpWire {
         }
         let plan = self.plan(Method::Get, self.url.clone(), headers, None);
         let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
-        self.open.insert(exchange, posted);
+        self.open.insert(exchange, Posted { token: self.token_number, ..posted });
         Ok(())
     }
 
@@ -186,7 +233,7 @@ impl HttpWire {
     /// An address that is not called.
     pub fn listen(&mut self, out: &mut Outside<'_>) -> Result<(), Failure> {
         let session = self.session.clone();
-        self.get(out, Posted { wanted: For::Standing, session, last_event: None, resumptions: 0 })
+        self.get(out, Posted { wanted: For::Standing, session, last_event: None, resumptions: 0, token: self.token_number })
     }
 
     /// Sends a message.
@@ -212,7 +259,7 @@ impl HttpWire {
         let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
         let wanted = sent.id.map_or(For::Nothing, For::Answer);
         let session = self.session.clone();
-        self.open.insert(exchange, Posted { wanted, session, last_event: None, resumptions: 0 });
+        self.open.insert(exchange, Posted { wanted, session, last_event: None, resumptions: 0, token: self.token_number });
         Ok(())
     }
 
@@ -285,6 +332,9 @@ impl HttpWire {
         if is_ok && self.session.is_none() && posted.session.is_none() {
             self.session = http::header(&reply.headers, SESSION).map(String::from);
         }
+        if let Some(refused) = self.refused(&posted, &reply) {
+            return alloc::vec![refused];
+        }
         let body = String::from_utf8_lossy(&reply.body).into_owned();
         match posted.wanted {
             // A server need not offer a stream; where answers come on it, it must.
@@ -308,6 +358,25 @@ impl HttpWire {
             }
             For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Status(reply.status, body) }],
         }
+    }
+
+    /// Whether an answer asks for a token, and somebody waited for another one.
+    fn refused(&self, posted: &Posted, reply: &Reply) -> Option<Heard> {
+        if !self.authorizes || !matches!(reply.status, 401 | 403) {
+            return None;
+        }
+        let id = match posted.wanted {
+            For::Answer(id) => Some(id),
+            For::Standing if self.events => None,
+            For::Standing | For::Nothing => return None,
+        };
+        let challenge = Challenge::read(&reply.headers);
+        let is_insufficient = reply.status == 403;
+        if is_insufficient && challenge.error.as_deref() != Some("insufficient_scope") {
+            return None;
+        }
+        let is_current = posted.token == self.token_number;
+        Some(Heard::Refused { id, refusal: Refusal { is_insufficient, challenge, is_current } })
     }
 
     /// A stream broke, or a request came to nothing.

@@ -13,6 +13,10 @@ pub enum State {
     Shaking,
     /// its tools are asked for
     Listing,
+    /// it wants a token, which is asked for
+    Authorizing,
+    /// it wants a token, for which a person has to log in
+    Locked,
     /// its tools are known and may be called
     Ready,
     /// it was ended for good
@@ -40,6 +44,14 @@ pub enum Event {
     Older,
     /// its session is over
     SessionOver,
+    /// it wants a token, or another one
+    Challenged,
+    /// there is a token; it is connected with it
+    Authorized,
+    /// there is another token; it goes on
+    Renewed,
+    /// there is no token without a person
+    LoginNeeded,
     /// its tools are known
     Listed,
     /// it broke, was silent for too long, or does not keep to the protocol
@@ -49,7 +61,7 @@ pub enum Event {
 }
 
 /// Every transition: in this state, on this event, to that state, and the words of the diagram.
-pub const TABLE: [(State, Event, State, &str); 12] = {
+pub const TABLE: [(State, Event, State, &str); 21] = {
     use {Event as E, State as S};
     [
         (S::Waiting, E::Due, S::Opening, "at once, then 1, 2, 4 up to 60 s"),
@@ -64,6 +76,15 @@ pub const TABLE: [(State, Event, State, &str); 12] = {
         (S::Listing, E::Listed, S::Ready, "tools known"),
         (S::Ready, E::SessionOver, S::Shaking, "its session is over"),
         (S::Ready, E::Failure, S::Waiting, "broken"),
+        (S::Opening, E::Challenged, S::Authorizing, "wants a token"),
+        (S::Probing, E::Challenged, S::Authorizing, "wants a token"),
+        (S::Shaking, E::Challenged, S::Authorizing, "wants a token"),
+        (S::Listing, E::Challenged, S::Authorizing, "wants a token"),
+        (S::Ready, E::Challenged, S::Authorizing, "wants another token"),
+        (S::Authorizing, E::Authorized, S::Opening, "has a token"),
+        (S::Authorizing, E::Renewed, S::Ready, "has another token"),
+        (S::Authorizing, E::LoginNeeded, S::Locked, "a person has to log in"),
+        (S::Locked, E::Authorized, S::Opening, "a person logged in"),
     ]
 };
 
@@ -76,6 +97,8 @@ impl State {
             Self::Opening => "starting",
             Self::Probing | Self::Shaking => "handshake",
             Self::Listing => "listing",
+            Self::Authorizing => "authorizing",
+            Self::Locked => "login needed",
             Self::Ready => "ready",
             Self::Stopped => "stopped",
         }
@@ -102,7 +125,7 @@ mod tests {
     #[test]
     fn every_state_fails_and_stops_and_only_ready_ones_are_ready() {
         use {Event as E, State as S};
-        for state in [S::Waiting, S::Opening, S::Probing, S::Shaking, S::Listing, S::Ready] {
+        for state in [S::Waiting, S::Opening, S::Probing, S::Shaking, S::Listing, S::Authorizing, S::Locked, S::Ready] {
             assert_eq!(state.after(E::Failure), S::Waiting);
             assert_eq!(state.after(E::Stop), S::Stopped);
             assert_eq!(state.after(E::Listed) == S::Ready, matches!(state, S::Listing | S::Ready));

@@ -119,7 +119,7 @@ impl World {
                 Output::Save(save) => self.storage.keep(save),
                 Output::Work { work, order } => self.works.push((work, order.into_string())),
                 Output::WorkAbort { work } => self.work_aborts.push(work),
-                Output::Link { .. } => {}
+                Output::Link { .. } | Output::Tokens { .. } => {}
                 Output::Lookup(lookup) => self.lookups.push(lookup),
                 Output::Notice(notice) => self.notices.push(notice),
             }

@@ -22,4 +22,5 @@ mod pins;
 mod reload;
 mod remote;
 mod taint;
+mod tokens;
 mod world;

@@ -137,7 +137,7 @@ pub fn version_at_once(words: &str) {
 #[test]
 fn credentials_and_trouble_say_nothing_of_eras() {
     for (status, words) in [(401, "credentials"), (403, "credentials"), (500, "HTTP 500"), (503, "HTTP 503")] {
-        let mut world = World::shaken(&config("http", ""));
+        let mut world = World::shaken(&config("http", r#","headers":["Authorization: Bearer hunter2hunter2"]"#));
         refuse(&mut world, status, "");
         assert!(world.fetches.is_empty(), "{status}");
         let (event, fields) = world.notices.last().unwrap();

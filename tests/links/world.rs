@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis};
-use narrows::io::{ExchangeId, Input, LinkEvent, LinkId, LinkOrder, Misuse, Output, PeerId, Process, Request};
+use narrows::io::{ExchangeId, Input, LinkEvent, LinkId, LinkOrder, Misuse, Output, PeerId, Process, Request, TokenOrder};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
 
@@ -62,6 +62,8 @@ pub struct World {
     pub session: Option<String>,
     /// how many responses are complete
     pub ended: usize,
+    /// what the store of tokens was told and has not done yet, by the name of the server
+    pub orders: VecDeque<(String, TokenOrder)>,
 }
 
 impl World {
@@ -72,7 +74,7 @@ impl World {
     pub fn with(gateway: Gateway) -> Self {
         let (running, started, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (written, said, notices) = (VecDeque::new(), VecDeque::new(), Vec::new());
-        let (fetches, aborted, responses) = (VecDeque::new(), Vec::new(), Vec::new());
+        let (fetches, aborted, responses, orders) = (VecDeque::new(), Vec::new(), Vec::new(), VecDeque::new());
         let (session, ended, saved) = (None, 0, BTreeMap::new());
         let mut world = Self {
             gateway,
@@ -89,6 +91,7 @@ impl World {
             session,
             ended,
             saved,
+            orders,
         };
         world.drain();
         world
@@ -151,6 +154,7 @@ impl World {
                 }
                 Output::ResponseBody { text, .. } => self.responses.last_mut().unwrap().1.push_str(&text),
                 Output::ResponseEnd { .. } => self.ended += 1,
+                Output::Tokens { server, order, .. } => self.orders.push_back((server, order)),
                 Output::Work { .. } | Output::WorkAbort { .. } | Output::Lookup(_) => {}
             }
         }

@@ -52,7 +52,12 @@ fn count(world: &World, counts: &mut Counts) {
             }
             Output::ResponseHead { status, .. } => note(format!("status {status}")),
             Output::Fetch { .. } | Output::Abort { .. } | Output::ResponseEnd { .. } | Output::Notice(_) => {}
-            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+            Output::Save(_)
+            | Output::Work { .. }
+            | Output::WorkAbort { .. }
+            | Output::Link { .. }
+            | Output::Tokens { .. }
+            | Output::Lookup(_) => {}
         }
     }
     for step in &world.host.steps {
@@ -69,7 +74,7 @@ fn nothing_more(host: &mut Host) {
     let newest = host.steps.iter().flat_map(|step| &step.outputs).filter_map(|output| match output {
         Output::Fetch { exchange, .. } => Some(exchange.0),
         Output::Message { .. } | Output::Abort { .. } | Output::Save(_) | Output::Notice(_) => None,
-        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => None,
+        Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Tokens { .. } | Output::Lookup(_) => None,
         Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => None,
     });
     for exchange in (1..=newest.max().unwrap_or(0)).map(ExchangeId) {

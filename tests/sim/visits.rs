@@ -403,7 +403,12 @@ impl World {
                 }
                 Output::ResponseEnd { request } => self.network.tell(now, wait, request, Told::End),
                 Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-                Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+                Output::Save(_)
+                | Output::Work { .. }
+                | Output::WorkAbort { .. }
+                | Output::Link { .. }
+                | Output::Tokens { .. }
+                | Output::Lookup(_) => {}
             }
         }
     }

@@ -174,7 +174,7 @@ impl Host {
                 }
                 Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
                 Output::Link { link, order } => self.orders.push_back((link, order)),
-                Output::Lookup(_) => panic!("the host has no directory"),
+                Output::Lookup(_) | Output::Tokens { .. } => panic!("the host has no directory and no store of tokens"),
             }
         }
     }

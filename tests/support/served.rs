@@ -217,6 +217,7 @@ impl Watch {
             | Input::Link { .. }
             | Input::Directory(_)
             | Input::Pins(_)
+            | Input::Authorize { .. }
             | Input::Decision { .. }
             | Input::Configure { .. } => {}
         }
@@ -575,7 +576,12 @@ impl Watch {
             }
             Output::ResponseEnd { request } => self.end(*request),
             Output::Message { .. } | Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-            Output::Save(_) | Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+            Output::Save(_)
+            | Output::Work { .. }
+            | Output::WorkAbort { .. }
+            | Output::Link { .. }
+            | Output::Tokens { .. }
+            | Output::Lookup(_) => {}
         }
     }
 

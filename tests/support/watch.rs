@@ -179,6 +179,7 @@ impl Watch {
             | Input::Link { .. }
             | Input::Directory(_)
             | Input::Pins(_)
+            | Input::Authorize { .. }
             | Input::Decision { .. }
             | Input::Configure { .. }
             | Input::Stop => Ok(()),
@@ -274,6 +275,7 @@ impl Watch {
             | Input::Link { .. }
             | Input::Directory(_)
             | Input::Pins(_)
+            | Input::Authorize { .. }
             | Input::Decision { .. }
             | Input::Configure { .. }
             | Input::Stop => {}
@@ -348,7 +350,7 @@ impl Watch {
             Output::Notice(notice) => assert!(super::wire::is_json(notice.fields.as_str())),
             Output::ResponseHead { .. } | Output::ResponseBody { .. } | Output::ResponseEnd { .. } => self.serves(output),
             Output::Work { .. } | Output::WorkAbort { .. } => panic!("no function serves tasks"),
-            Output::Link { .. } => {}
+            Output::Link { .. } | Output::Tokens { .. } => {}
             Output::Lookup(_) => panic!("the host has no directory"),
         }
     }
@@ -446,7 +448,7 @@ impl Watch {
             // What is kept is the host's own.
             Output::Abort { .. } | Output::ResponseEnd { .. } | Output::Save(_) => return,
             Output::Work { order, .. } => (String::new(), order.as_str().to_owned()),
-            Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => return,
+            Output::WorkAbort { .. } | Output::Link { .. } | Output::Tokens { .. } | Output::Lookup(_) => return,
         };
         for secret in self.secrets.iter().filter(|secret| secret.origin != to) {
             for needle in &secret.needles {

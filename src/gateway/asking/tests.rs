@@ -55,7 +55,11 @@ impl Host {
                     self.saved.insert(save.key.clone(), save.pieces());
                 }
                 Output::Fetch { .. } | Output::Abort { .. } | Output::Notice(_) => {}
-                Output::Work { .. } | Output::WorkAbort { .. } | Output::Link { .. } | Output::Lookup(_) => {}
+                Output::Work { .. }
+                | Output::WorkAbort { .. }
+                | Output::Link { .. }
+                | Output::Tokens { .. }
+                | Output::Lookup(_) => {}
             }
         }
         said

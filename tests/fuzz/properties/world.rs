@@ -204,6 +204,7 @@ impl<'a> World<'a> {
                 Output::Work { .. }
                 | Output::WorkAbort { .. }
                 | Output::Link { .. }
+                | Output::Tokens { .. }
                 | Output::Lookup(_)
                 | Output::Save(_)
                 | Output::Notice(_) => {}

@@ -51,6 +51,9 @@ function perform(output: Output): string {
       return output.text;
     case "close_link":
       return output.link.toFixed();
+    case "load_tokens":
+    case "save_tokens":
+      return output.server + output.url;
     case "lookup":
       return (output.filter ?? "") + output.lookup.toFixed() + (output.limit ?? 0).toFixed() + (output.cursor ?? "");
     case "notice":
