@@ -237,18 +237,6 @@ impl Config {
             table.whole("failure_threshold", 0, &mut config.health_failure_threshold);
             table.finish();
         }
-        if let Some(raw) = network {
-            let mut table = Table::new(raw, "network.".into(), &mut faults);
-            table.boolean("allow_private", &mut config.network.allow_private);
-            table.strings("allowed_hosts", &mut config.network.allowed_hosts);
-            table.each(
-                "allowed_hosts",
-                "a host name or address, without scheme and port",
-                &config.network.allowed_hosts,
-                is_host,
-            );
-            table.finish();
-        }
         if let Some(raw) = limits {
             let mut table = Table::new(raw, "limits.".into(), &mut faults);
             for (name, _, field) in Limits::TABLE {
@@ -256,6 +244,7 @@ impl Config {
             }
             table.finish();
         }
+        sections::read_network(network, &mut config, &mut faults);
         let [rate_limit, history, directory, external_agents, server, auth, a2a] = sections;
         sections::read_rate_limit(rate_limit, &mut config, &mut faults);
         sections::read_history(history, &mut config, &mut faults);

@@ -196,3 +196,14 @@ pub(super) fn write(config: &Config, out: &mut Object) {
         out.nested("auth", auth);
     }
 }
+
+/// Reads `network`.
+pub(super) fn read_network(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
+    if let Some(raw) = raw {
+        let mut table = Table::new(raw, "network.".into(), faults);
+        table.boolean("allow_private", &mut config.network.allow_private);
+        table.strings("allowed_hosts", &mut config.network.allowed_hosts);
+        table.each("allowed_hosts", "a host name or address, without scheme and port", &config.network.allowed_hosts, is_host);
+        table.finish();
+    }
+}

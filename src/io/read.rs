@@ -55,6 +55,25 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
         "update" => Input::Update { work: reader.work(), text: reader.text("text") },
         "work_end" => Input::WorkEnd { work: reader.work() },
         "work_failed" => Input::WorkFailed { work: reader.work(), detail: reader.members.string("detail").unwrap_or_default() },
+        "decision" => Input::Decision {
+            approval: reader.text("approval"),
+            approved: reader.found(reader.members.get("approved").and_then(json::boolean), Misuse::Unreadable("approved")),
+            reason: reader.members.string("reason"),
+        },
+        "configure" => {
+            let config = reader.members.get("config").ok_or(Misuse::Unreadable("config"))?;
+            Input::Configure { config: Config::from_json(config.get()).map_err(Misuse::Config)?.into() }
+        }
+        "stop" => Input::Stop,
+        "tick" => Input::Tick,
+        other => of_servers(&reader, other)?,
+    };
+    reader.fault.take().map_or(Ok(input), Err)
+}
+
+/// What is about the servers behind the gateway, the pins of their tools, and the directory.
+fn of_servers(reader: &Reader<'_>, kind: &str) -> Result<Input, Misuse> {
+    Ok(match kind {
         "link_opened" => reader.link(LinkEvent::Opened),
         "link_line" => reader.link(LinkEvent::Line(reader.text("text"))),
         "link_line_too_long" => reader.link(LinkEvent::LineTooLong {
@@ -84,20 +103,8 @@ pub fn read_input(text: &str) -> Result<Input, Misuse> {
             tool: reader.text("tool"),
             digest: reader.text("digest"),
         }),
-        "decision" => Input::Decision {
-            approval: reader.text("approval"),
-            approved: reader.found(reader.members.get("approved").and_then(json::boolean), Misuse::Unreadable("approved")),
-            reason: reader.members.string("reason"),
-        },
-        "configure" => {
-            let config = reader.members.get("config").ok_or(Misuse::Unreadable("config"))?;
-            Input::Configure { config: Config::from_json(config.get()).map_err(Misuse::Config)?.into() }
-        }
-        "stop" => Input::Stop,
-        "tick" => Input::Tick,
         _ => return Err(Misuse::Unreadable("type")),
-    };
-    reader.fault.take().map_or(Ok(input), Err)
+    })
 }
 
 /// The members of an input. The first that cannot be read is told at the end: a way out at each would be most of the code.

@@ -20,7 +20,9 @@ fn a_server_that_does_not_know_the_question_gets_a_handshake_on_the_same_pipe() 
     world.event("a", LinkEvent::Opened);
     let probe = world.read("a");
     assert_eq!(string_at(&probe, &["params", "_meta", "io.modelcontextprotocol/protocolVersion"]).as_deref(), Some("2026-07-28"));
-    assert_eq!(at(&probe, &["params", "_meta", "io.modelcontextprotocol/clientCapabilities"]).as_deref(), Some("{}"));
+    // Outside of calls, what the client of a later one may be able to do.
+    let declared = r#"{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{}}}"#;
+    assert_eq!(at(&probe, &["params", "_meta", "io.modelcontextprotocol/clientCapabilities"]).as_deref(), Some(declared));
     let id = at(&probe, &["id"]).unwrap();
     world.line("a", &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"Method not found"}}}}"#));
     world.handshake("a", &["x"]);
@@ -35,7 +37,7 @@ fn a_server_without_handshakes_is_spoken_to_without() {
     let call = world.read("a");
     assert_eq!(string_at(&call, &["params", "_meta", "io.modelcontextprotocol/protocolVersion"]).as_deref(), Some("2026-07-28"));
     assert_eq!(string_at(&call, &["params", "_meta", "io.modelcontextprotocol/clientInfo", "name"]).as_deref(), Some("narrows"));
-    // A session's capabilities are not told by the call, so that none are claimed.
+    // Of a call, what its own client declared.
     assert_eq!(at(&call, &["params", "_meta", "io.modelcontextprotocol/clientCapabilities"]).as_deref(), Some("{}"));
 }
 
