@@ -37,6 +37,13 @@ export class Core {
      */
     explain(question: string): string;
     /**
+     * The tools that are held back because they changed, as JSON text.
+     *
+     * # Errors
+     * `Dead` or `Disposed`.
+     */
+    heldTools(): string;
+    /**
      * Takes in what happened, in its JSON form. Gives what is to be done then: 1 where outputs wait, plus 2 where
      * `timeout` has another answer than the last one.
      *
@@ -164,6 +171,7 @@ export interface InitOutput {
     readonly core_dead: (a: number) => [number, number];
     readonly core_dispose: (a: number) => void;
     readonly core_explain: (a: number, b: any) => [number, number, number, number];
+    readonly core_heldTools: (a: number) => [number, number, number, number];
     readonly core_input: (a: number, b: any, c: any) => [number, number, number];
     readonly core_message: (a: number, b: any, c: any, d: any) => [number, number, number];
     readonly core_new: (a: any, b: any) => [number, number, number];

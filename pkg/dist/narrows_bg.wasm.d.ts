@@ -9,6 +9,7 @@ export const core_configure: (a: number, b: any, c: any) => [number, number, num
 export const core_dead: (a: number) => [number, number];
 export const core_dispose: (a: number) => void;
 export const core_explain: (a: number, b: any) => [number, number, number, number];
+export const core_heldTools: (a: number) => [number, number, number, number];
 export const core_input: (a: number, b: any, c: any) => [number, number, number];
 export const core_message: (a: number, b: any, c: any, d: any) => [number, number, number];
 export const core_new: (a: any, b: any) => [number, number, number];
