@@ -25,7 +25,7 @@ mod sections;
 pub use a2a::{A2a, Responder, Skill};
 pub use directory::DirectoryConfig;
 pub use mcp::McpConfig;
-pub use mcp_servers::{McpServer, Transport};
+pub use mcp_servers::{HealthCheck, McpServer, Transport};
 pub use oauth::Oauth;
 
 /// Nesting of a configuration.

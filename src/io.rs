@@ -583,6 +583,8 @@ pub enum Reason {
     LinkTimeout,
     /// a server behind the gateway is tried again
     LinkRetry,
+    /// a server behind the gateway is asked whether it is alive
+    LinkCheck,
 }
 
 impl Reason {
@@ -601,6 +603,7 @@ impl Reason {
             Self::Question => "question",
             Self::LinkTimeout => "link_timeout",
             Self::LinkRetry => "link_retry",
+            Self::LinkCheck => "link_check",
         }
     }
 }

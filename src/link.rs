@@ -24,6 +24,7 @@ pub mod catalog;
 pub mod connection;
 pub mod difference;
 mod handshake;
+mod health;
 pub mod http;
 pub mod life;
 pub mod listing;
@@ -144,7 +145,7 @@ impl Links {
             let known = before.iter().position(|link| link.server().name == server.name).map(|at| before.remove(at));
             match known {
                 Some(mut link) if link.server().is_reached_as(server) => {
-                    link.adopt(server.clone());
+                    link.adopt(server.clone(), out.ground.now);
                     self.list.push(link);
                     continue;
                 }

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -52,6 +52,26 @@ export function readCatalog({ folder = join(configurationFolder(), "catalog"), l
   return { entries: [...entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), faults };
 }
 
+/**
+ * The entry of an id, without reading the others; undefined where there is none that is any good.
+ *
+ * @param {string} id @param {string} [folder] `catalog_dir` of the configuration
+ * @returns {Entry | undefined}
+ */
+export function catalogEntry(id, folder = join(configurationFolder(), "catalog")) {
+  if (!/^[\w-]+$/.test(id)) return undefined;
+  for (const place of [folder, BUILT_IN]) {
+    const file = join(place, `${id}.toml`);
+    if (!existsSync(file)) continue;
+    try {
+      return checked(parse(readText(file)).value, id);
+    } catch (error) {
+      if (!(error instanceof TomlError || error instanceof UsageError)) throw error;
+    }
+  }
+  return undefined;
+}
+
 function tomlFiles(folder) {
   try {
     return readdirSync(folder)
@@ -71,6 +91,10 @@ function checked(entry, id) {
   };
   unknown(entry, MEMBERS, "");
   unknown(entry.health_check, HEALTH_MEMBERS, "health_check.");
+  for (const key of ["interval_secs", "unhealthy_threshold"]) {
+    const value = entry.health_check?.[key];
+    if (value !== undefined && !(Number.isInteger(value) && value >= 1)) faults.push(`\`health_check.${key}\` must be a whole number of at least 1`);
+  }
   const required = entry.required_env ?? [];
   if (!Array.isArray(required)) faults.push("`required_env` must be tables, each headed [[required_env]]");
   else required.forEach((variable, i) => unknown(variable, ENV_MEMBERS, `required_env[${i}].`));

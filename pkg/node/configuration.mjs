@@ -1,3 +1,4 @@
+import { catalogEntry } from "./catalog.mjs";
 import { chosenFile, explained, readConfigFile } from "./config-file.mjs";
 import { Core } from "./core.mjs";
 import { genesis } from "./process.mjs";
@@ -18,6 +19,8 @@ export function readConfiguration(file, environment) {
   const { catalog_dir, ...configuration } = read.value;
   if (environment.A2A_GATEWAY_NAME) configuration.name = environment.A2A_GATEWAY_NAME;
   if (environment.A2A_GATEWAY_VERSION) configuration.version = environment.A2A_GATEWAY_VERSION;
+  configuration.mcp_servers = withHealthChecks(configuration.mcp_servers, catalog_dir);
+  if (configuration.mcp_servers === undefined) delete configuration.mcp_servers;
   const faults = [...read.faults];
   const filled = fillIn(configuration, environment, faults);
   if (faults.length > 0) {
@@ -56,6 +59,16 @@ function fillIn(configuration, environment, faults) {
       return value ?? (text.startsWith("$") && place.endsWith(".url") ? "https://unset.invalid" : "unset-variable");
     });
   return withTokens(withServers(withAgents(configuration, replaced), replaced), replaced);
+}
+
+/** A server that came from the catalog is asked whether it is alive as its entry says, unless it says so itself. */
+function withHealthChecks(servers, folder) {
+  if (!Array.isArray(servers)) return servers;
+  return servers.map((server) => {
+    if (typeof server?.template_id !== "string" || server.health_check !== undefined) return server;
+    const health_check = catalogEntry(server.template_id, folder)?.health_check;
+    return health_check === undefined ? server : { ...server, health_check };
+  });
 }
 
 function withServers(configuration, replaced) {

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 
 import { Lines } from "./lines.mjs";
+import { windowsCommand } from "./windows.mjs";
 
 const WINDOWS = process.platform === "win32";
 
@@ -100,16 +101,8 @@ class ServerProcess {
   constructor({ command, args, env: entries }, report, { lineBytes, environment }) {
     this.#report = report;
     const env = serverEnvironment(entries, environment, (name) => report.unset(name));
-    const program = WINDOWS ? command : found(command, env.PATH);
-    if (program === undefined) return this.#fail(`${command} was not found`);
     try {
-      this.#child = WINDOWS
-        ? spawn(program, args, { env, windowsHide: true, stdio: ["pipe", "pipe", "pipe"] })
-        : spawn("/bin/sh", ["-c", WATCHED, "narrows", program, ...args], {
-            env,
-            detached: true,
-            stdio: ["pipe", "pipe", "pipe", "pipe"],
-          });
+      this.#child = WINDOWS ? startOnWindows(command, args, env) : start(command, args, env);
     } catch (error) {
       return this.#fail(`it cannot be started: ${error.message}`);
     }
@@ -199,6 +192,17 @@ class ServerProcess {
       this.#report.closed(detail);
     });
   }
+}
+
+function start(command, args, env) {
+  const program = found(command, env.PATH);
+  if (program === undefined) throw new Error(`${command} was not found`);
+  return spawn("/bin/sh", ["-c", WATCHED, "narrows", program, ...args], { env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
+}
+
+function startOnWindows(command, args, env) {
+  const { program, args: words, verbatim } = windowsCommand(command, args, env);
+  return spawn(program, words, { env, windowsHide: true, windowsVerbatimArguments: verbatim, stdio: ["pipe", "pipe", "pipe"] });
 }
 
 /** The program that a shell would run. */

@@ -12,6 +12,7 @@ import { UsageError } from "./usage.mjs";
  * @property {object} transport
  * @property {string} [template_id]
  * @property {"ready" | "failed"} state
+ * @property {{ interval_secs?: number, unhealthy_threshold?: number }} [health_check] how it is asked whether it is alive
  * @property {number} ms from the start to this state
  * @property {boolean} [modern] whether it speaks MCP 2026-07-28, without a handshake
  * @property {{ name: string, description: string }[]} tools as they are offered
@@ -25,7 +26,7 @@ export async function list(configuration, { json, output, progress, file }) {
   const seen = await started(configuration, progress, file);
   if (json) output.write(`${JSON.stringify(seen.map(summary), null, 2)}\n`);
   else if (seen.length === 0) output.write("No servers. To add one: narrows mcp catalog, then narrows mcp add ID\n");
-  else output.write(`${table(["NAME", "TEMPLATE", "TRANSPORT", "TOOLS", "STATE"], seen.map(row), output)}\n`);
+  else output.write(`${table(["NAME", "TEMPLATE", "TRANSPORT", "TOOLS", "PINGED", "STATE"], seen.map(row), output)}\n`);
   return EXIT_OK;
 }
 
@@ -95,10 +96,10 @@ export async function withServers(config, servers, progress, use, { snapshot = [
     const state = { link_ready: "ready", link_lost: "failed" }[event];
     const server = servers.find(({ name }) => name === fields.server);
     if (state === undefined || server === undefined || seen.has(server.name)) return;
-    const { name, transport, template_id } = server;
+    const { name, transport, template_id, health_check } = server;
     const { modern, why, stderr } = fields;
     const ms = Math.round(performance.now() - began);
-    const entry = { name, ...(template_id && { template_id }), transport, state, ms, modern, tools: [], held: [], why, stderr };
+    const entry = { name, ...(template_id && { template_id }), transport, ...(health_check && { health_check }), state, ms, modern, tools: [], held: [], why, stderr };
     seen.set(name, entry);
     progress(entry);
     if (seen.size === servers.length) settled();
@@ -125,11 +126,16 @@ function toolsOf(server, tools) {
 
 const summary = ({ tools, ...server }) => ({ ...server, tools: tools.length });
 
-function row({ name, template_id = "", transport, state, ms, tools, held, why }) {
+function row({ name, template_id = "", transport, health_check, state, ms, tools, held, why }) {
   const where = transport.type === "stdio" ? transport.command : transport.url;
   const how = state === "ready" ? `ready, ${seconds(ms)}` : `failed: ${why}`;
   const count = held.length > 0 ? `${tools.length}, ${held.length} held back` : String(tools.length);
-  return [name, template_id, `${transport.type} ${where}`, state === "ready" ? count : "", how];
+  return [name, template_id, `${transport.type} ${where}`, state === "ready" ? count : "", pinged(health_check), how];
+}
+
+/** How often a server is asked whether it is alive. */
+function pinged(check) {
+  return check === undefined ? "" : `each ${check.interval_secs ?? 60} s`;
 }
 
 function told({ name, state, ms, modern, tools, held, why, stderr }) {

@@ -178,6 +178,11 @@ export interface McpServer {
   readonly env?: readonly string[];
   /** the header fields of requests to a URL, each `Name: value` */
   readonly headers?: readonly string[];
+  /**
+   * one ping each `interval_secs`, 60 by default; after `unhealthy_threshold`, 3 by default, that failed in a row it is
+   * connected anew. Without it nothing is asked
+   */
+  readonly health_check?: { readonly interval_secs?: Id; readonly unhealthy_threshold?: Id };
   /** the entry of the catalog it came from */
   readonly template_id?: string;
   /** false looks at names of keys and at depth alone */

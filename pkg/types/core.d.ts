@@ -204,7 +204,8 @@ export interface Deadline {
     | "task_expiry"
     | "question"
     | "link_timeout"
-    | "link_retry";
+    | "link_retry"
+    | "link_check";
 }
 
 /** What an input leaves to do: 1 where outputs wait, plus 2 where `Core.timeout` has another answer than its last one. */

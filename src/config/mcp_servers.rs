@@ -22,6 +22,10 @@ const TIMEOUT_MS: u64 = 30_000;
 /// How many servers there may be.
 const SERVERS: usize = 64;
 
+/// How often a server is asked whether it is alive, and how often it may fail to answer.
+const CHECK_SECS: u64 = 60;
+const CHECK_THRESHOLD: u64 = 3;
+
 /// Programs that run whatever they are told: with one of them as the command, an argument is a program.
 const SHELLS: [&str; 14] =
     ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "cmd", "powershell", "pwsh", "command"];
@@ -41,10 +45,21 @@ pub struct McpServer {
     pub env: Vec<String>,
     /// the entry of the catalog it came from
     pub template_id: Option<String>,
+    /// how it is asked whether it is alive, not at all where it is absent; `health_check`
+    pub health_check: Option<HealthCheck>,
     /// what is looked for in calls to it; `taint_scanning` and `taint_policy`
     pub taint: ServerTaint,
     /// how tokens for it are had, where it is at a URL and has no header field of its own for that; `oauth`
     pub oauth: Option<Oauth>,
+}
+
+/// How a server is asked whether it is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HealthCheck {
+    /// how often; `interval_secs`
+    pub interval_ms: u64,
+    /// after how many questions in a row without an answer it is connected anew; `unhealthy_threshold`
+    pub unhealthy_threshold: u64,
 }
 
 /// How a server is reached.
@@ -76,8 +91,8 @@ impl McpServer {
     /// Whether a connection to it is one to the other as well: the same process, or the same requests.
     #[must_use]
     pub fn is_reached_as(&self, other: &Self) -> bool {
-        let Self { timeout_ms, template_id, taint, .. } = other.clone();
-        Self { timeout_ms, template_id, taint, ..self.clone() } == *other
+        let Self { timeout_ms, template_id, health_check, taint, .. } = other.clone();
+        Self { timeout_ms, template_id, health_check, taint, ..self.clone() } == *other
     }
 
     /// The values that only this server may see: those of its header fields, and of variables that are named like
@@ -135,6 +150,7 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     });
     table.optional("template_id", "a string", &mut template_id, json::string);
     let transport = table.table("transport");
+    let health_check = table.table("health_check");
     let mut taint = ServerTaint::default();
     table.boolean("taint_scanning", &mut taint.scanning);
     let taint_policy = table.table("taint_policy");
@@ -146,6 +162,7 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     if name.is_empty() && !faults.iter().any(|fault| fault.contains(&format!("`{path}name`"))) {
         faults.push(format!("`{path}name` is missing"));
     }
+    let health_check = health_check.map(|raw| read_health_check(raw, path, faults));
     let transport = match transport {
         Some(raw) => read_transport(raw, &format!("{path}transport."), faults),
         None => {
@@ -178,8 +195,18 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
         env,
         headers,
         template_id,
+        health_check,
         taint,
     })
+}
+
+fn read_health_check(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> HealthCheck {
+    let mut table = Table::new(raw, format!("{path}health_check."), faults);
+    let (mut interval_secs, mut unhealthy_threshold) = (CHECK_SECS, CHECK_THRESHOLD);
+    table.whole("interval_secs", 1, &mut interval_secs);
+    table.whole("unhealthy_threshold", 1, &mut unhealthy_threshold);
+    table.finish();
+    HealthCheck { interval_ms: interval_secs.saturating_mul(1000), unhealthy_threshold }
 }
 
 fn read_transport(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Transport> {
@@ -260,6 +287,12 @@ pub(super) fn write(servers: &[McpServer]) -> Json {
         let headers = server.headers.iter().map(|(name, value)| format!("{name}: {value}"));
         entry.strings("headers", headers);
         entry.optional_string("template_id", server.template_id.as_deref());
+        if let Some(check) = server.health_check {
+            let mut section = Object::new();
+            section.integer("interval_secs", check.interval_ms / 1000);
+            section.integer("unhealthy_threshold", check.unhealthy_threshold);
+            entry.nested("health_check", section);
+        }
         policy::write_server_taint(&mut entry, &server.taint);
         server.oauth.iter().for_each(|known| oauth::write(&mut entry, known));
         list.nested(entry);
@@ -277,10 +310,12 @@ mod tests {
 
     #[test]
     fn the_section_reads_back() {
-        let text = r#"[{"name":"Web Search","transport":{"type":"stdio","command":"npx","args":["-y","x"]},"timeout_secs":5,"env":["A","B_TOKEN=hunter2hunter2","P=q"],"template_id":"t"},{"name":"b","transport":{"type":"stdio","command":"/opt/x/server"}},{"name":"c","transport":{"type":"sse","url":"https://c.test/sse"},"headers":["X-Key: correct horse: battery"]},{"name":"d","transport":{"type":"http","url":"https://d.test/mcp"}}]"#;
+        let text = r#"[{"name":"Web Search","transport":{"type":"stdio","command":"npx","args":["-y","x"]},"timeout_secs":5,"health_check":{"interval_secs":7},"env":["A","B_TOKEN=hunter2hunter2","P=q"],"template_id":"t"},{"name":"b","transport":{"type":"stdio","command":"/opt/x/server"}},{"name":"c","transport":{"type":"sse","url":"https://c.test/sse"},"headers":["X-Key: correct horse: battery"]},{"name":"d","transport":{"type":"http","url":"https://d.test/mcp"}}]"#;
         let config = config(text).unwrap();
         let servers = &config.mcp_servers;
         assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (5000, 30_000));
+        let check = HealthCheck { interval_ms: 7000, unhealthy_threshold: 3 };
+        assert_eq!((servers[0].health_check, servers[1].health_check), (Some(check), None));
         let mut secrets = Secrets::new();
         servers.iter().for_each(|server| server.teach(&mut secrets));
         assert!(secrets.iter().eq(["hunter2hunter2", "correct horse: battery"]));
@@ -302,6 +337,8 @@ mod tests {
             (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"env":{"A":"b"}}]"#.to_string(), "`mcp_servers[0].env`"),
             (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"env":["=b"]}]"#.to_string(), "`mcp_servers[0].env`"),
             (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"timeout_secs":0}]"#.to_string(), "`mcp_servers[0].timeout_secs`"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"health_check":{"interval_secs":0}}]"#.to_string(), "`mcp_servers[0].health_check.interval_secs`"),
+            (r#"[{"name":"a","transport":{"type":"stdio","command":"x"},"health_check":{"every":1}}]"#.to_string(), "`mcp_servers[0].health_check.every`"),
             (r#"[{"name":"a","transport":{"type":"http","command":"x"}}]"#.to_string(), "`mcp_servers[0].transport.command`"),
             (r#"[{"name":"a","transport":{"type":"http"}}]"#.to_string(), "`mcp_servers[0].transport.url` is missing"),
             (r#"[{"name":"a","transport":{"type":"http","url":"x"}}]"#.to_string(), "`mcp_servers[0].transport.url` must be"),

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::authorizing::Authorizing;
 use super::catalog::ServerNumber;
+use super::health::Health;
 use super::http::{Heard, HttpWire, Sent, Why};
 use super::life::{Event, State};
 use super::listing::{ListedTool, Listing};
@@ -48,6 +49,7 @@ pub(super) enum Asked {
     Initialize,
     List,
     Listen,
+    Ping,
     Call(Box<CallOrder>),
 }
 
@@ -91,6 +93,7 @@ pub struct Link {
     pub(super) asked_again: bool,
     /// when it is asked again to tell of changes
     pub(super) listen_at: Option<Instant>,
+    pub(super) health: Health,
     pub(super) tools: Vec<ListedTool>,
     /// how it is told who asks, where it may want to know
     pub(super) authorizing: Option<Box<Authorizing>>,
@@ -127,6 +130,7 @@ impl Link {
             discovered: false,
             asked_again: false,
             listen_at: None,
+            health: Health::default(),
             tools: Vec::new(),
             authorizing,
         }
@@ -139,8 +143,12 @@ impl Link {
     }
 
     /// It is configured otherwise, but reached as before.
-    pub fn adopt(&mut self, server: McpServer) {
+    pub fn adopt(&mut self, server: McpServer, now: Instant) {
+        let is_checked_otherwise = self.server.health_check != server.health_check;
         self.server = server;
+        if is_checked_otherwise {
+            self.watch_health(now);
+        }
     }
 
     /// Its tools, as it listed them last.
@@ -180,7 +188,8 @@ impl Link {
         };
         let token = self.authorizing.as_ref().and_then(|authorizing| authorizing.until);
         let later = [wire, self.listen_at, token].into_iter().flatten().map(|at| Deadline { at, reason: Reason::LinkRetry });
-        own.into_iter().chain(later).min_by_key(|deadline| deadline.at)
+        let check = self.health.next_at.map(|at| Deadline { at, reason: Reason::LinkCheck });
+        own.into_iter().chain(later).chain(check).min_by_key(|deadline| deadline.at)
     }
 
     /// Goes to where an event leads.
@@ -318,7 +327,7 @@ impl Link {
         let id = id.and_then(|id| u64::try_from(json::integer(id.as_json().as_str())?).ok());
         match id.and_then(|id| self.pending.remove(&id)) {
             Some(Asked::Call(order)) => reports.push(Report::Call(order.call, CallReport::Lost(self.too_large()))),
-            Some(Asked::Probe | Asked::Initialize | Asked::List | Asked::Listen) => {
+            Some(Asked::Probe | Asked::Initialize | Asked::List | Asked::Listen | Asked::Ping) => {
                 self.fail(out, "sent more than link_line_bytes allows".to_string(), reports);
             }
             None => self.noise += 1,
@@ -343,13 +352,14 @@ impl Link {
                 let token = members.get("progressToken").and_then(|raw| u64::try_from(json::integer(raw.get())?).ok());
                 if let (Some(Asked::Call(order)), Some(params)) = (token.and_then(|id| self.pending.get(&id)), params) {
                     reports.push(Report::Call(order.call, CallReport::Progress(Json::from_raw(params))));
+                    self.is_alive();
                 }
             }
             // Whose it is can be told where one call runs and no other: what is of one user is not for another.
             "notifications/message" => {
                 let mut calls = self.pending.values().filter_map(|asked| match asked {
                     Asked::Call(order) => Some(order.call),
-                    Asked::Probe | Asked::Initialize | Asked::List | Asked::Listen => None,
+                    Asked::Probe | Asked::Initialize | Asked::List | Asked::Listen | Asked::Ping => None,
                 });
                 if let (Some(call), None, Some(params)) = (calls.next(), calls.next(), params) {
                     reports.push(Report::Call(call, CallReport::Log(Json::from_raw(params))));
@@ -365,6 +375,7 @@ impl Link {
             Asked::Initialize => self.initialized(out, outcome, reports),
             Asked::List => self.listed(out, outcome, reports),
             Asked::Listen => {}
+            Asked::Ping => self.is_alive(),
             Asked::Call(order) => {
                 let report = match outcome {
                     Outcome::Result(raw) => CallReport::Result(Json::from_raw(raw)),
@@ -406,6 +417,7 @@ impl Link {
             Some(Asked::Initialize) => self.handshake_refused(out, why, reports),
             Some(Asked::List) => self.list_refused(out, why, reports),
             Some(Asked::Listen) => self.listen_later(out, &why),
+            Some(Asked::Ping) => self.ping_refused(out, why, reports),
             Some(Asked::Call(order)) => self.call_refused(out, order, why, reports),
             None => {}
         }
@@ -476,6 +488,7 @@ impl Link {
             reports.push(Report::Call(call, CallReport::Lost(error.clone())));
         }
         (self.listing, self.stale, self.listen_at) = (None, false, None);
+        self.health = Health::default();
     }
 
     /// Does what is due; whether that took the link of that number.
@@ -488,6 +501,7 @@ impl Link {
             self.listen(out, reports);
         }
         self.token_due(out, reports);
+        self.check_health(out, reports);
         let is_idle = self.state == State::Ready && !self.stale && self.listing.is_none();
         if self.deadline.at > now || is_idle {
             return false;

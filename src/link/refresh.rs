@@ -85,6 +85,7 @@ impl Link {
     /// Its session is over: a new one is begun, once for all that wait.
     pub(super) fn shake_again(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
         self.go(Event::SessionOver);
+        self.watch_health(out.ground.now);
         self.asked_again = false;
         self.shake(out, reports);
     }
@@ -118,6 +119,7 @@ impl Link {
         self.go(Event::Listed);
         self.ready_at = out.ground.now;
         if !was_ready {
+            self.watch_health(out.ground.now);
             let mut fields = Object::new();
             fields.string("server", &self.server.name).boolean("modern", self.era() == Era::Modern);
             fields.integer("tools", u64::try_from(self.tools.len()).unwrap_or(u64::MAX)).integer("noise", self.noise);

@@ -104,6 +104,37 @@ test("a configuration in TOML is read, and every fault of it is told with its pl
   assert.match(broken.stderr, /is not TOML: line 1, column[^]*line 2, column/);
 });
 
+test("a server of the catalog is asked whether it is alive as its entry says, unless it says so itself", async (t) => {
+  const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
+  const entry = (id, check) => `id = "${id}"\nname = "x"\ndescription = "x"\n[transport]\ntype = "stdio"\ncommand = "x"\n${check}`;
+  const server = (name, more) => `[[mcp_servers]]\nname = "${name}"\ntransport = { type = "stdio", command = "node", args = [${JSON.stringify(program)}] }\n${more}\n`;
+  const { run } = home(t, {
+    ".config/narrows/catalog/often.toml": entry("often", "[health_check]\ninterval_secs = 7\n"),
+    ".config/narrows/catalog/plain.toml": entry("plain", ""),
+    ".config/narrows/catalog/wrong.toml": entry("wrong", "[health_check]\ninterval_secs = 0\n"),
+    ".config/narrows/narrows.toml": [
+      server("a", 'template_id = "often"'),
+      server("b", 'template_id = "plain"'),
+      server("c", 'template_id = "often"\nhealth_check = { interval_secs = 9, unhealthy_threshold = 1 }'),
+      server("d", 'template_id = "wrong"'),
+      server("e", 'template_id = "../often"'),
+      server("f", ""),
+    ].join("\n"),
+  });
+  const seen = JSON.parse((await run(["list", "--json"])).stdout);
+  assert.deepEqual(seen.map(({ name, health_check }) => [name, health_check]), [
+    ["a", { interval_secs: 7 }],
+    ["b", {}],
+    ["c", { interval_secs: 9, unhealthy_threshold: 1 }],
+    ["d", undefined],
+    ["e", undefined],
+    ["f", undefined],
+  ]);
+  const { stdout } = await run(["list"]);
+  assert.match(stdout, /^a .* each 7 s +ready/m);
+  assert.match(stdout, /^b .* each 60 s +ready/m);
+});
+
 test("servers are started side by side and told with what they offer, or why they failed", async (t) => {
   const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
   const server = (name, command, ...args) => `[[mcp_servers]]\nname = "${name}"\ntransport = { type = "stdio", command = "${command}", args = ${JSON.stringify(args)} }\n`;

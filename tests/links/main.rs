@@ -16,6 +16,7 @@ mod asking;
 mod calls;
 mod cases;
 mod eras;
+mod health;
 mod lists;
 mod loss;
 mod pins;
