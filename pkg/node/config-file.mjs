@@ -41,12 +41,15 @@ export function chosenFile(named) {
  */
 export function readConfigFile(file) {
   const text = readText(file);
-  const isJson = file.endsWith(".json") || /^\s*\{/.test(text);
+  const isJson = /\.jsonc?$/.test(file) || /^\s*\{/.test(text);
   places = new Map();
   if (!isJson) return { value: fromToml(file, text), warnings: [], faults: [] };
-  const value = fromJson(file, text);
-  const faults = repeatedKeys(text).map((path) => `\`${path}\` is given twice`);
-  return isMcpJson(value) ? { ...fromMcpJson(value), faults } : { value, warnings: [], faults };
+  const bare = withoutComments(text);
+  const value = fromJson(file, bare);
+  const faults = repeatedKeys(bare).map((path) => `\`${path}\` is given twice`);
+  if (!isMcpJson(value)) return { value, warnings: [], faults };
+  const read = fromMcpJson(value, environment);
+  return { ...read, faults: [...faults, ...read.faults] };
 }
 
 /** The text of a file, without a byte order mark. @param {string} file @throws {UsageError} */
@@ -67,6 +70,14 @@ function fromToml(file, text) {
     if (!(error instanceof TomlError)) throw error;
     throw new UsageError(`${file} is not TOML: ${error.message}.`);
   }
+}
+
+/** Comments and commas before a closing bracket, which editors allow in such files, as blanks: every place stays. */
+function withoutComments(text) {
+  const blank = (pattern) => (text) => text.replace(pattern, (found) => (found.startsWith('"') ? found : found.replace(/[^\n]/g, " ")));
+  const comments = blank(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g);
+  const commas = blank(/"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])/g);
+  return commas(comments(text));
 }
 
 function fromJson(file, text) {

@@ -36,6 +36,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     say({ id, result: { tools: ["echo", "environment", "long", "die", "hang"].map(tool) } });
   } else if (method === "tools/call") {
     const { name, arguments: args } = params;
+    if (mode === "counting") appendFileSync(file, `${name} ${JSON.stringify(args)}\n`);
     if (name === "echo") say({ id, result: text(args.text) });
     if (name === "environment") say({ id, result: text(JSON.stringify(process.env)) });
     if (name === "long") say({ id, result: text("x".repeat(args.length)) });

@@ -74,7 +74,8 @@ fn all_are_reached(world: &mut World, named: &[(String, Vec<String>)]) {
 #[test]
 fn tool_naming() {
     let policy = "patterns and scans are the policy's";
-    let elsewhere = [("name-008", policy), ("name-010", policy), ("name-014", "no names of tools are kept yet")];
+    let elsewhere =
+        [("name-008", policy), ("name-010", policy), ("name-014", "a snapshot of another version is refused, whatever is in it")];
     walk("tool-naming.json", &elsewhere, |id, input, expected| match id {
         "name-001" | "name-002" | "name-005" | "name-011" | "name-013" => {
             let named = named(input);
@@ -119,6 +120,81 @@ fn tool_naming() {
             all_are_reached(&mut ready(&named), &named);
         }
         unknown => panic!("nothing checks {unknown}"),
+    });
+}
+
+/// A world with one server, whose list is this.
+fn listing(tools: &str) -> World {
+    let mut world = World::shaken(&servers(&["odd"]));
+    world.event("odd", LinkEvent::Opened);
+    world.answer("odd", "server/discover", r#""error":{"code":-32601,"message":"no"}"#);
+    world.answer("odd", "initialize", r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#);
+    world.asked("odd", "notifications/initialized");
+    world.answer("odd", "tools/list", &format!(r#""result":{{"tools":{tools}}}"#));
+    world
+}
+
+fn config(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cases/configs").join(name)).unwrap()
+}
+
+#[test]
+fn odd_names_are_all_reached_but_the_empty_one() {
+    let text = config("tools-03-odd-names.json");
+    let tools = at(&text, &["tools"]).unwrap();
+    let mut world = listing(&tools);
+    let names: Vec<String> = list(&tools).iter().map(|tool| string_at(tool, &["name"]).unwrap()).collect();
+    let named = vec![("odd".to_owned(), names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>())];
+    assert_eq!(named[0].1.len(), 13);
+    let offered = world.offered();
+    assert!(
+        offered.iter().all(|name| name.len() <= 64 && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')))
+    );
+    assert!(world.notices.iter().any(|(event, fields)| event == "link_tool" && fields.contains("empty name")));
+    all_are_reached(&mut world, &named);
+}
+
+#[test]
+fn an_empty_cursor_is_a_cursor_and_null_is_none() {
+    let text = config("tools-05-pages.json");
+    let mut world = World::shaken(&servers(&["odd"]));
+    world.event("odd", LinkEvent::Opened);
+    world.answer("odd", "server/discover", r#""error":{"code":-32601,"message":"no"}"#);
+    world.answer("odd", "initialize", r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#);
+    world.asked("odd", "notifications/initialized");
+    for page in list(&at(&text, &["pages"]).unwrap()) {
+        let asked = world.read("odd");
+        assert_eq!(at(&asked, &["params", "cursor"]), at(&page, &["cursor"]));
+        let (id, name) = (at(&asked, &["id"]).unwrap(), string_at(&page, &["tools", "0", "name"]).unwrap());
+        let next = at(&page, &["nextCursor"]).unwrap();
+        let result = format!(r#"{{"tools":[{{"name":"{name}","inputSchema":{{"type":"object"}}}}],"nextCursor":{next}}}"#);
+        world.line("odd", &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    }
+    assert_eq!(world.offered(), ["mcp_odd_a", "mcp_odd_b", "mcp_odd_c"]);
+    assert!(world.is_quiet("odd"));
+}
+
+#[test]
+fn schemas() {
+    let own = "it is about the gateway's own tools";
+    walk("schema.json", &[("schema-005", own), ("schema-007", own)], |id, input, _| {
+        let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
+        if id == "schema-004" {
+            let bad = &list(&at(input, &["tools"]).unwrap())[1];
+            let mut world = listing(&format!("[{good},{bad}]"));
+            world.call(1, "mcp_odd_good", "");
+            assert_eq!(string_at(&world.read("odd"), &["params", "name"]).as_deref(), Some("good"));
+            return;
+        }
+        let schema = json::Json::parse(&at(input, &["inputSchema"]).unwrap(), 16).unwrap().into_string();
+        let mut world = listing(&format!(r#"[{{"name":"x","inputSchema":{schema}}},{good}]"#));
+        assert_eq!(world.offered(), ["mcp_odd_x", "mcp_odd_good"]);
+        world.say(1, r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#);
+        let listed = world.answered(7);
+        let tool = list(&at(&listed, &["result", "tools"]).unwrap()).into_iter().find(|tool| tool.contains("mcp_odd_x")).unwrap();
+        assert_eq!(at(&tool, &["inputSchema"]), Some(schema), "{id}");
+        world.call(8, "mcp_odd_x", "");
+        world.asked("odd", "tools/call");
     });
 }
 
