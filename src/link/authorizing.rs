@@ -209,6 +209,8 @@ impl Link {
             }
             Some(Asked::List) => (self.listing, self.stale) = (None, true),
             Some(Asked::Listen) => self.listen_at = Some(out.ground.now.plus_ms(1)),
+            // A ping that is refused was answered all the same.
+            Some(Asked::Ping) => self.is_alive(),
             Some(Asked::Probe | Asked::Initialize) | None => {}
         }
         if refusal.is_current && self.state != State::Authorizing {
@@ -247,6 +249,7 @@ impl Link {
                 self.perform(out, step, reports);
             }
             (Some(Asked::List), Step::Failed(why) | Step::Person(why)) if self.state == State::Ready => self.keep_list(out, why),
+            (Some(Asked::Ping), _) => self.is_alive(),
             (Some(Asked::Listen) | None, _) => {}
             (Some(Asked::Probe | Asked::Initialize | Asked::List | Asked::Call(_)), _) => self.perform(out, step, reports),
         }
