@@ -42,6 +42,7 @@ pub mod route;
 pub mod send;
 pub mod target;
 pub mod task;
+pub mod underway;
 
 /// A call, in the order of their beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -389,6 +390,17 @@ impl Work {
             return work.disconnect(run, alias);
         }
         Some(self.interrupted(run, &format!("agent '{alias}' was disconnected")))
+    }
+
+    /// The sends that run, for a gateway that goes on without them.
+    #[must_use]
+    pub fn underway(&self) -> Vec<underway::Underway> {
+        match self {
+            Self::Connect(_) | Self::Card(_) | Self::Task(_) | Self::Ping(_) | Self::Directory(_) => Vec::new(),
+            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => Vec::new(),
+            Self::Send(work) => gather([work.underway()]),
+            Self::Broadcast(work) => gather(work.sends().map(|(_, send)| send.underway())),
+        }
     }
 
     /// The task that the agent is known to run, for a caller who loses the call.

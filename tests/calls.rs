@@ -414,13 +414,58 @@ fn a_snapshot_while_a_configured_agent_is_being_connected_is_restored() {
     let config = r#"{"external_agents":[{"name":"a","url":"https://a.test"}]}"#;
     let world = World::new(config);
     assert_eq!(world.asked.len(), 1);
+    let mut world = restarted(&world, config);
+    assert!(world.asked.is_empty());
+    world.send();
+    assert_eq!(world.reply(200, PLAIN_CARD).url, "https://a.test/.well-known/agent-card.json");
+    assert_eq!(method(&world.request().1), "SendMessage");
+}
+
+/// The world after a restart.
+fn restarted(world: &World, config: &str) -> World {
     let pieces = world.gateway.snapshot(Secrets::Keep);
     let genesis = Genesis { seed: [8; 32], now: Instant::from_ms(0), unix_ms: WallTime(1_800_000_000_000) };
     let gateway = Gateway::restore(genesis, Config::from_json(config).unwrap(), &pieces).unwrap();
     let mut world = World { gateway, now_ms: 0, asked: Vec::new(), said: Vec::new() };
-    world.send();
-    assert_eq!(world.reply(200, PLAIN_CARD).url, "https://a.test/.well-known/agent-card.json");
-    assert_eq!(method(&world.request().1), "SendMessage");
+    world.input(Input::Tick);
+    world
+}
+
+#[test]
+fn a_send_that_a_restart_ends_is_remembered() {
+    for (call, arguments) in [
+        ("send_message", r#"{"agent":"a","message":"the question"}"#),
+        ("send_message", r#"{"agent":"a","message":"the question","async":true}"#),
+        ("broadcast_message", r#"{"aliases":["a"],"message":"the question"}"#),
+    ] {
+        let mut world = World::new("{}");
+        world.connect(Some(STREAMING_CARD));
+        world.call(call, arguments);
+        world.said.clear();
+        let (exchange, _) = world.request();
+        world.head(exchange, 200, EVENTS, None);
+        world.input(Input::Body { exchange, bytes: format!("data: {}\n\n", result(WORKING)).into() });
+        let mut world = restarted(&world, "{}");
+        if arguments.contains("async") {
+            world.call("check_inbox", "{}");
+            let entry = at(&world.answer(), &["result", "structuredContent", "entries", "0"]).unwrap();
+            assert_eq!((string(&entry, &["task_id"]), string(&entry, &["context_id"])), ("t".into(), "c".into()));
+        } else {
+            let error = at(&world.answer(), &["result", "structuredContent", "error"]).unwrap();
+            assert!(string(&error, &["message"]).contains("task t"), "{error}");
+            assert_eq!(string(&error, &["context_id"]), "c");
+        }
+        world.call("get_history", r#"{"agent":"a"}"#);
+        let entry = at(&world.answer(), &["result", "structuredContent", "entries", "0"]).unwrap();
+        let told = ["sent", "context_id", "task_id", "state"].map(|name| string(&entry, &[name]));
+        assert_eq!(told, ["the question", "c", "t", "working"]);
+        assert!(string(&entry, &["response"]).contains("restarted") && entry.contains(r#""is_error":true"#), "{entry}");
+        world.send();
+        let body = world.request().1.body.unwrap();
+        let context = at(&body, &["params", "message", "contextId"]);
+        // What goes to several agents begins conversations of its own.
+        assert_eq!(context.as_deref(), (call == "send_message").then_some("\"c\""));
+    }
 }
 
 #[test]

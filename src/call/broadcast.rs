@@ -131,7 +131,15 @@ impl Broadcast {
 
     /// The aliases whose sends run.
     pub fn running(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter(|(_, part)| matches!(part, Part::Running(_))).map(|(alias, _)| alias.as_str())
+        self.sends().map(|(alias, _)| alias)
+    }
+
+    /// The sends that run.
+    pub fn sends(&self) -> impl Iterator<Item = (&str, &Send)> {
+        self.parts.iter().filter_map(|(alias, part)| match part {
+            Part::Running(send) => Some((alias.as_str(), &**send)),
+            Part::Skipped(_) | Part::Ended(_) => None,
+        })
     }
 
     /// The result, once every agent has one.

@@ -135,7 +135,8 @@ fn entry(ticket: &Ticket, result: &ToolResult, failed: bool, at: WallTime) -> En
         alias: ticket.alias.clone(),
         state: state.unwrap_or_else(|| plain.to_string()),
         task_id: inside("task", "id").or_else(|| inside("error", "task_id")),
-        context_id: inside("task", "contextId").or_else(|| inside("message", "contextId")),
+        context_id: (inside("task", "contextId").or_else(|| inside("message", "contextId")))
+            .or_else(|| inside("error", "context_id")),
         at,
         text: result.texts.first().cloned().unwrap_or_default(),
         content: members.keep(),

@@ -77,7 +77,9 @@ impl Gateway {
             self.ground.pins.record(pin).map(&mut *add);
         }
         for call in self.calls.values() {
-            call_record(call, form, &self.ground).map(&mut *add);
+            let record = call_record(call, form, &self.ground);
+            let scope = self.scopes.get(call.scope.as_str()).filter(|_| !form.keeps_secrets());
+            record.map(|record| if let Some(scope) = scope { scope.secrets.redact_json(record) } else { record }).map(&mut *add);
         }
     }
 
@@ -271,6 +273,11 @@ pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Js
     record.json("request", call.caller.request.as_json()).boolean("modern", call.caller.era == Era::Modern);
     record.string("scope", &call.scope).string(call.subject.kind(), call.subject.name());
     record.optional_string("task_id", call.work.task_id().as_deref());
+    let mut sends = Array::new();
+    for send in call.work.underway() {
+        sends.json(&send.record());
+    }
+    record.nested("sends", sends);
     if let Sink::Inbox(ticket) = &call.sink {
         record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
     }

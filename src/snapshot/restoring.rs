@@ -12,6 +12,7 @@ use crate::base64;
 use crate::call::approving::Approving;
 use crate::call::asking::Asking;
 use crate::call::dispatch::{self, Ticket};
+use crate::call::underway::Underway;
 use crate::call::{CallId, Caller};
 use crate::caller::CallerCard;
 use crate::config::Config;
@@ -32,6 +33,7 @@ use crate::mcp::subject::{Subject, may_ask};
 use crate::plain::KnownAgent;
 use crate::policy::approvals::Request;
 use crate::scope::Scope;
+use crate::text;
 use crate::time::WallTime;
 
 impl Gateway {
@@ -182,20 +184,43 @@ impl Gateway {
         if let Some(approving) = lost.approving {
             return self.restore_approving(lost.caller, lost.scope, lost.subject, approving);
         }
-        let what = match &lost.task_id {
-            Some(task_id) => format!("task {task_id} may go on at the agent: read it with get_task"),
-            None => "whether the agent got the message is unknown".to_string(),
+        let mut tasks: Vec<String> = lost.task_id.iter().map(|task_id| format!("task {task_id}")).collect();
+        for send in lost.sends.iter().filter(|_| lost.task_id.is_none()) {
+            let (alias, task_id) = (send.alias.as_deref().unwrap_or_default(), send.task_id.as_deref());
+            tasks.extend(task_id.map(|task_id| format!("task {task_id} of agent '{alias}'")));
+        }
+        let what = if tasks.is_empty() {
+            "whether the agent got the message is unknown".to_string()
+        } else {
+            format!("{} may go on at the agent: read it with get_task", text::joined(&tasks, ", "))
         };
         let mut error =
             ToolError::new(Code::Unreachable, format!("the gateway was restarted while this call was running; {what}"));
         if let Some(task_id) = &lost.task_id {
             error = error.with("task_id", Json::string(task_id));
         }
+        if let [Underway { context_id: Some(context_id), .. }] = lost.sends.as_slice() {
+            error = error.with("context_id", Json::string(context_id));
+        }
+        for send in lost.sends {
+            self.restore_send(&lost.scope, send, &error.message);
+        }
         match &lost.ticket {
             Some(ticket) => {
                 dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), &self.ground, ticket, Err(error));
             }
             None => self.answer(&lost.caller, &lost.subject, Err(error), self.ground.now),
+        }
+    }
+
+    /// Keeps what a send that was running leaves, where its agent is known still.
+    fn restore_send(&mut self, scope: &str, send: Underway, response: &str) {
+        let (depth, at) = (self.ground.config.history.depth, self.ground.wall());
+        let agent = send.alias.as_ref().and_then(|alias| self.scopes.get_mut(scope)?.registry.get_mut(alias));
+        let Some(agent) = agent.filter(|agent| agent.url.as_str() == send.url) else { return };
+        send.remember(&mut agent.conversation);
+        if depth > 0 {
+            agent.history.add(send.entry(response.into(), true, at), depth);
         }
     }
 }
@@ -206,6 +231,7 @@ struct LostCall {
     scope: String,
     subject: Subject,
     task_id: Option<String>,
+    sends: Vec<Underway>,
     ticket: Option<Ticket>,
     asking: Option<Asking>,
     approving: Option<Approving>,
@@ -234,6 +260,10 @@ fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
         read
     });
     let ticket = record.optional("call_id").zip(record.optional("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
+    let mut sends = Vec::new();
+    if record.value("sends").is_some() {
+        sends.extend(record.list("sends").into_iter().map(|send| Underway::read(&record.of(Some(send)))));
+    }
     let kind = if record.value("tool").is_some() { "tool" } else { "prompt" };
     let subject = Subject::named(kind, &record.text(kind))?;
     Some(LostCall {
@@ -241,6 +271,7 @@ fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
         scope: record.text("scope"),
         subject,
         task_id: record.optional("task_id"),
+        sends,
         ticket,
         asking,
         approving,

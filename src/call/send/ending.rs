@@ -5,8 +5,9 @@ use alloc::string::String;
 
 use super::{Happening, Keeping, Send, State};
 use crate::a2a::{self, Operation};
+use crate::call::underway::Underway;
 use crate::call::{Ended, Run, fault};
-use crate::history::{self, Entry};
+use crate::history;
 use crate::mcp::outcome::{Code, ToolError};
 
 impl Send {
@@ -31,28 +32,35 @@ impl Send {
         ended
     }
 
+    /// What is known of it so far.
+    #[must_use]
+    pub fn underway(&self) -> Underway {
+        let (task, message) = (self.assembly.task(), self.assembly.message());
+        let message_context = message.and_then(|message| message.context_id.clone());
+        Underway {
+            alias: self.target.alias.as_ref().map(|(alias, _)| alias.clone()),
+            url: self.target.url.as_str().into(),
+            sent: self.sent.clone(),
+            converses: self.keeping == Keeping::Conversation,
+            asked_in: self.request.message.context_id.clone(),
+            context_id: message_context.or_else(|| task?.context_id.clone()),
+            task_id: self.task_id(),
+            state: task.map(|task| task.status.state.clone()),
+        }
+    }
+
     /// Writes the send into the history of its agent.
-    fn record(&mut self, run: &mut Run<'_>, ended: &Ended) {
+    fn record(&self, run: &mut Run<'_>, ended: &Ended) {
         let (depth, length, at) =
             (run.ground.config.history.depth, run.ground.config.history.max_entry_length, run.ground.wall());
         let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| depth > 0) else { return };
         let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
-        let task = self.assembly.task();
-        let message_context = self.assembly.message().and_then(|message| message.context_id.clone());
         let response = match ended {
             Ok(result) => result.texts.first().map_or("", String::as_str),
             Err(error) => error.message.as_str(),
         };
-        let entry = Entry {
-            sent: core::mem::take(&mut self.sent),
-            response: history::shorten(&run.scope.secrets.redact(String::from(response)), length),
-            at,
-            context_id: message_context.or_else(|| task?.context_id.clone()),
-            task_id: task.map(|task| task.id.clone()).filter(|id| !id.is_empty()),
-            state: task.map(|task| task.status.state.kebab().into_owned()),
-            is_error: ended.is_err(),
-        };
-        agent.history.add(entry, depth);
+        let response = history::shorten(&run.scope.secrets.redact(String::from(response)), length);
+        agent.history.add(self.underway().entry(response, ended.is_err(), at), depth);
     }
 
     pub(super) fn drop_exchange(&mut self, run: &mut Run<'_>) {
@@ -62,21 +70,11 @@ impl Send {
         self.finding.stop(run);
     }
 
-    /// The context and the task of the reply are stored on every path that yields one.
+    /// The conversation goes on with what came back.
     fn remember(&self, run: &mut Run<'_>) {
-        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| self.keeping == Keeping::Conversation) else {
-            return;
-        };
+        let Some((alias, registration)) = self.target.alias.as_ref() else { return };
         let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
-        let task = self.assembly.task();
-        let message = self.assembly.message();
-        let context = message.and_then(|message| message.context_id.as_deref()).or_else(|| task?.context_id.as_deref());
-        // A task without a context belongs to the conversation that the message went out with.
-        if context.is_none() && self.request.message.context_id != agent.conversation.context_id {
-            return;
-        }
-        let task = task.filter(|task| !task.id.is_empty());
-        agent.conversation.learn(context, task.map(|task| (task.id.as_str(), &task.status.state)));
+        self.underway().remember(&mut agent.conversation);
     }
 
     pub(super) fn time_out(&mut self, run: &mut Run<'_>) -> Ended {
