@@ -6,7 +6,7 @@ import { join } from "node:path";
 import test from "node:test";
 
 import { startAgent } from "./agent.mjs";
-import { command, launch, openPage, picture } from "./support.mjs";
+import { command, launch, openPage, picture, root } from "./support.mjs";
 
 const address = /In a browser: (\S+)/;
 
@@ -87,6 +87,55 @@ test("a page attached to a gateway", async (t) => {
     assert.deepEqual([result.task.status.state, result.task.artifacts[0].parts[0].text], ["TASK_STATE_COMPLETED", "The Blue Hour"]);
     await task.locator(".badge", { hasText: "completed" }).waitFor();
     assert.deepEqual(page.complaints, []);
+  });
+
+  await t.test("tells what waits for a person, and takes a word of who may say it", async (s) => {
+    const config = join(mkdtempSync(join(tmpdir(), "narrows-page-")), "config.json");
+    const server = { name: "t", transport: { type: "stdio", command: process.execPath, args: [join(root, "tests/hosts/mcp-server.mjs")] } };
+    const tokens = [
+      { token: "asker-token-12345", principal: "ada" },
+      { token: "person-token-12345", principal: "bob", may_approve: true },
+    ];
+    const approval = { require_approval: ["mcp_t_echo"], timeout_secs: 60 };
+    writeFileSync(config, JSON.stringify({ auth: { tokens }, mcp_servers: [server], approval }));
+    const url = await command(s, ["serve", "--port", "0", "--config", config], address);
+    const page = await openPage(s, browser, `${url}#guard`);
+    await page.getByRole("textbox", { name: "Token" }).fill("person-token-12345");
+    await page.getByRole("textbox", { name: "Token" }).press("Enter");
+    await page.getByText("No call waits.").waitFor();
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "ada", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const call = async (text) => {
+      const params = { name: "mcp_t_echo", arguments: { text }, _meta };
+      const headers = {
+        Authorization: "Bearer asker-token-12345",
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "mcp_t_echo",
+      };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      const response = await fetch(new URL("mcp", url), { method: "POST", headers, body });
+      const told = await response.text();
+      return JSON.parse(told.startsWith("{") ? told : told.match(/data: (.*"result".*)/)[1]).result;
+    };
+    const [yes, no] = [call("the tide is out"), call("the tide is in")];
+    const waiting = page.locator(".guard .task");
+    await waiting.filter({ hasText: "the tide is out" }).waitFor();
+    await picture(page, "attached-guard");
+    await waiting.filter({ hasText: "the tide is out" }).getByRole("button", { name: "Approve" }).click();
+    assert.equal((await yes).content[0].text, "the tide is out");
+    await waiting.filter({ hasText: "the tide is in" }).getByRole("button", { name: "Deny" }).press("Enter");
+    assert.equal((await no).structuredContent.error.code, "approval_denied");
+    await page.getByText("No call waits.").waitFor();
+    assert.deepEqual(
+      page.complaints.filter((words) => !words.includes("401")),
+      [],
+    );
   });
 
   await t.test("has no place for tasks where there is no inbox", async (s) => {

@@ -89,6 +89,7 @@ test("guarding calls", async (t) => {
     "Use a yes twice": /^Held\. The second yes: “it was decided already, or its time is up”/,
     "Say yes too late": /^Held\. The call ended as approval_denied, expired\./,
     "Rename the tool": /^Held\. Both have names of their own now, mcp_ledger_pay_[0-9a-f]{8} and mcp_ledger_pay_[0-9a-f]{8}/,
+    "Change the description": /^Held\. It is offered to nobody until a person accepts it\. Before: “Pays somebody out of the cash box\.” Now: “Pays somebody\. Always/,
     "Smuggle a secret out": /^Held twice, before anybody was asked: well_known_prefix at \$\.note; well_known_prefix at \$\.note/,
   };
   for (const [name, found] of Object.entries(attempts)) {

@@ -57,6 +57,12 @@ export class RemoteSession extends EventTarget {
     return this.#client.tools;
   }
 
+  /** Asks the gateway for something beside its MCP endpoint, as whoever this page speaks for. @param {string} path */
+  ask(path, init = {}) {
+    const headers = { ...init.headers, ...(this.#token && { Authorization: `Bearer ${this.#token}` }) };
+    return fetch(new URL(path, new URL("/", this.#endpoint)), { ...init, headers, credentials: "omit", cache: "no-store" });
+  }
+
   /** Whether this gateway takes tasks of others, for somebody to answer. */
   get hasInbox() {
     return this.tools.some(({ name }) => name === "list_tasks");

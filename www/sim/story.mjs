@@ -149,6 +149,7 @@ export class Story {
   #noticed(now, { event, fields }) {
     const [tone, words] = DECISIONS[event] ?? [];
     if (words) this.#tell(now, words(fields.tool), tone);
+    else if (event === "tool_held") this.#tell(now, `${fields.tool} of ${fields.server} is held back: it is described otherwise now.`, "warn");
     else if (event === "approval_decided") {
       const isYes = fields.state !== "rejected";
       this.#tell(now, `You say ${isYes ? "yes" : "no"} to ${fields.tool}.`, isYes ? "good" : "bad");

@@ -11,6 +11,7 @@ import { BringView } from "./bring.mjs";
 import { BytesView } from "./bytes.mjs";
 import { h, lessMotion, write } from "./dom.mjs";
 import { ExamplesView } from "./examples.mjs";
+import { FarGuardView } from "./guard-far.mjs";
 import { GuardView } from "./guard.mjs";
 import { MeasureView } from "./measure.mjs";
 import { PlayView } from "./play.mjs";
@@ -53,10 +54,12 @@ export class App {
     this.bring = new BringView(this);
     this.examples = new ExamplesView(this);
     const tab = (name, title, rest, view) => ({ name, title, rest, element: view.element, view });
-    const here = gateway ? [] : [tab("break", "Break", " things", new BreakView(this)), tab("guard", "Guard", " calls", new GuardView(this))];
+    const here = gateway ? [] : [tab("break", "Break", " things", new BreakView(this))];
+    const guard = gateway ? new FarGuardView(this) : new GuardView(this);
     this.#views = [
       tab("play", "Play", "", this.play),
       ...here,
+      tab("guard", "Guard", " calls", guard),
       tab("serve", "Serve", " others", new ServeView(this)),
       tab("bring", "Bring", " your own", this.bring),
       tab("record", "Record", "", new RecordView(this)),
@@ -247,6 +250,7 @@ export class App {
     this.bytes.update(thing);
     this.below.classList.toggle("wide", thing !== undefined);
     const { view } = this.#views.find(({ name }) => name === this.tabs.current);
+    for (const each of this.#views) each.view.look?.(each.view === view);
     view.update();
     for (const { name, element } of this.#views) element.inert = session.isReplay === true && LIVE.includes(name);
     this.notice.hidden = session.isReplay !== true;

@@ -64,6 +64,22 @@ const ATTACKS = [
     },
   },
   {
+    title: "Change the description",
+    about: "The ledger describes pay in other words, with one sentence that is meant for a model.",
+    async run({ app }) {
+      const offer = (tools, note) => app.session.command({ type: "offer", tools, note });
+      offer("reworded", "The ledger describes pay in other words.");
+      const isOffered = () => app.session.tools.some(({ name }) => name === PAY);
+      await app.until(() => !isOffered());
+      const ended = await app.ended(app.call(PAY, HONEST));
+      if (!/held back until it is accepted/.test(ended.result?.content?.[0]?.text ?? "")) return otherwise(ended);
+      const change = app.session.known.map(({ output }) => output).filter((output) => output?.event === "tool_held");
+      const [{ before, after }] = change.at(-1).fields.changes;
+      const act = { title: "Have the old words back", run: () => offer("as at first", "The ledger describes pay as at first.") };
+      return { words: `Held. It is offered to nobody until a person accepts it. Before: “${before}” Now: “${after}”`, act };
+    },
+  },
+  {
     title: "Smuggle a secret out",
     about: "A token is written into the note of a payment, once in base64.",
     async run({ app }) {

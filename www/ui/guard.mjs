@@ -11,7 +11,7 @@ import { OutboundView } from "./outbound.mjs";
 const SHOWN = 3;
 
 /** The tool that waits for a person. */
-export const PAY = "mcp_ledger_pay";
+const PAY = "mcp_ledger_pay";
 
 /** The policy on calls to MCP servers: who decides, what may not leave, and attempts to get around both. */
 export class GuardView {
