@@ -57,6 +57,11 @@ export class RemoteSession extends EventTarget {
     return this.#client.tools;
   }
 
+  /** Whether it says who it is. */
+  get hasToken() {
+    return this.#token !== undefined;
+  }
+
   /** Asks the gateway for something beside its MCP endpoint, as whoever this page speaks for. @param {string} path */
   ask(path, init = {}) {
     const headers = { ...init.headers, ...(this.#token && { Authorization: `Bearer ${this.#token}` }) };

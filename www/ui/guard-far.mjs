@@ -54,6 +54,7 @@ export class FarGuardView {
   }
 
   #row({ id, tool, summary, arguments_digest: digest, expires_at }) {
+    const { hasToken } = this.#app.session;
     const code = h("input", { type: "text", id: `code-${id}`, autocomplete: "off", spellcheck: false });
     const decide = (approved) => (event) => {
       event.preventDefault();
@@ -69,8 +70,8 @@ export class FarGuardView {
       h(
         "form.bar",
         { onsubmit: decide(true), "aria-label": `Decide ${tool}` },
-        h("label", { htmlFor: code.id }, "Code, where there are no tokens"),
-        code,
+        !hasToken && h("label", { htmlFor: code.id }, "Its code, from the gateway's log"),
+        !hasToken && code,
         h("button.primary", { type: "submit" }, "Approve"),
         h("button", { type: "button", onclick: decide(false) }, "Deny"),
       ),

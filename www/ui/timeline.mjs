@@ -97,7 +97,7 @@ export class TimelineView {
     this.hint.hidden = session.isRemote !== true;
     this.#agents(session, origins);
     const isCalled = spans.some(({ lane, label }) => lane === LEDGER && label.startsWith("call "));
-    this.#lanes.get(LEDGER).element.hidden = !isCalled && this.#app.tabs?.current !== "guard";
+    this.#lanes.get(LEDGER).element.hidden = session.isRemote || (!isCalled && this.#app.tabs?.current !== "guard");
     this.#lanes.get("visitor").element.hidden = !spans.some(({ lane }) => lane === "visitor") && this.#app.tabs?.current !== "serve";
     this.#window.follow(session, lessMotion.matches);
     this.#transport.update(this.#window);
