@@ -20,12 +20,14 @@ use crate::url::{Url, form_decode};
 
 pub mod challenge;
 pub mod grant;
+mod login;
 pub mod metadata;
 pub mod request;
+mod tokens;
 
 use crate::config::Oauth;
 pub use challenge::Challenge;
-use grant::{Client, Grant, Method, join};
+use grant::{Grant, join};
 use metadata::{Metadata, Resource, shortened};
 use request::Ask;
 
@@ -423,198 +425,6 @@ impl Authorization {
         }
         let changed = if is_other { ": its authorization server is another one now" } else { "" };
         self.person(format!("wants a login{changed}"))
-    }
-
-    /// Who the gateway is to the authorization server: as configured, by its own document, or as it was or is registered.
-    fn identify(&mut self, around: &mut Around<'_>) -> Step {
-        let (Some(metadata), Some(redirect)) = (&self.metadata, &self.redirect) else { return Step::Wait };
-        if metadata.authorization.is_none() {
-            return self.person("has an authorization server where nobody can log in");
-        }
-        if !metadata.has_s256 {
-            // Without it a code that is caught on its way is as good as a token (MCP 2025-11-25, authorization code protection).
-            return self.person("has an authorization server that does not protect codes (S256)");
-        }
-        if let Some(client) = self.configured(metadata) {
-            self.grant.client = Some(client);
-            return self.open(around);
-        }
-        let is_registered = |client: &Client| client.redirect.as_ref() == Some(redirect);
-        if self.grant.client.as_ref().is_some_and(is_registered) {
-            return self.open(around);
-        }
-        let Some(url) = metadata.registration.clone() else {
-            return self.person("has an authorization server that knows its clients: give oauth.client_id");
-        };
-        let ask = request::registration(url, metadata, around.name, redirect);
-        self.phase = Phase::Registering;
-        Step::Fetch(ask)
-    }
-
-    fn configured(&self, metadata: &Metadata) -> Option<Client> {
-        let id = self.settings.client_id.clone().filter(|id| !is_document(id) || metadata.has_documents)?;
-        let secret = self.settings.client_secret.clone();
-        let method = request::method_of(metadata, secret.is_some());
-        Some(Client { id, secret, method, redirect: None })
-    }
-
-    fn registered(&mut self, status: u16, body: &[u8], around: &mut Around<'_>) -> Step {
-        let text = core::str::from_utf8(body).ok().and_then(|text| Json::parse(text, 16).ok());
-        let members = text.as_ref().and_then(Json::members).unwrap_or_default();
-        let (Some(id), Some(metadata)) = (members.string("client_id").filter(|_| status < 300), &self.metadata) else {
-            let (_, said) = grant::refusal(status, body);
-            return self.person(format!("has an authorization server that registers no client: {said}"));
-        };
-        let secret = members.string("client_secret").filter(|secret| !secret.is_empty());
-        let asked = request::method_of(metadata, secret.is_some());
-        let method = members.string("token_endpoint_auth_method").and_then(|name| Method::named(&name)).unwrap_or_else(|| {
-            // One that takes none at all was asked for none.
-            if metadata.methods.iter().any(|name| name == Method::None.name()) { Method::None } else { asked }
-        });
-        self.grant.client = Some(Client { id, secret, method, redirect: self.redirect.clone() });
-        self.open(around)
-    }
-
-    /// The scopes to ask for: those of the configuration or of the challenge, else those of the resource.
-    fn scopes(&self) -> Vec<String> {
-        let challenged = self.challenge.as_ref().map(|challenge| challenge.scopes.as_slice()).unwrap_or_default();
-        if !self.settings.scopes.is_empty() {
-            let mut scopes = self.settings.scopes.clone();
-            join(&mut scopes, challenged);
-            return scopes;
-        }
-        let mut scopes = if challenged.is_empty() { self.resource.scopes.clone() } else { challenged.to_vec() };
-        let lasting = "offline_access".to_owned();
-        let knows = self.metadata.as_ref().is_some_and(|metadata| metadata.scopes.contains(&lasting));
-        if knows && !scopes.is_empty() {
-            join(&mut scopes, &[lasting]);
-        }
-        scopes
-    }
-
-    /// Sends the person to the authorization server (OAuth 2.1 §4.1.1).
-    fn open(&mut self, around: &mut Around<'_>) -> Step {
-        let scopes = self.scopes();
-        let place = self.metadata.as_ref().and_then(|metadata| metadata.authorization.clone());
-        let (Some(place), Some(client), Some(redirect)) = (place, &self.grant.client, &self.redirect) else { return Step::Wait };
-        let (verifier, state) = ([around.random.uuid(), around.random.uuid()].concat(), around.random.uuid());
-        let mut url = place
-            .with_query("response_type", "code")
-            .with_query("client_id", &client.id)
-            .with_query("redirect_uri", redirect)
-            .with_query("state", &state)
-            .with_query("code_challenge", &request::code_challenge(&verifier))
-            .with_query("code_challenge_method", "S256")
-            .with_query("resource", &self.resource.name);
-        if !scopes.is_empty() {
-            url = url.with_query("scope", &text::joined(&scopes, " "));
-        }
-        if scopes.iter().any(|scope| scope == "offline_access") {
-            // Without it nobody is asked, and no refresh token given (OpenID Connect Core 1.0 §11).
-            url = url.with_query("prompt", "consent");
-        }
-        self.asked_scopes = scopes;
-        self.phase = Phase::Person { verifier, state };
-        Step::Open(url)
-    }
-
-    /// The person came back, with that query. What was not asked for is nobody's answer.
-    pub fn answered(&mut self, query: &str) -> Step {
-        let Phase::Person { verifier, state } = &self.phase else { return Step::Wait };
-        let value = |name: &str| parameter(query, name);
-        if value("state").as_ref() != Some(state) {
-            return Step::Wait;
-        }
-        let (verifier, issuer) = (verifier.clone(), value("iss"));
-        let names_itself = self.metadata.as_ref().is_some_and(|metadata| metadata.names_itself);
-        // Compared letter by letter (RFC 9207 §2.4).
-        if issuer.as_ref().map_or(names_itself, |issuer| *issuer != self.resource.issuer) {
-            let named = issuer.map_or_else(|| "nobody".to_owned(), |issuer| shortened(&issuer));
-            let expected = shortened(&self.resource.issuer);
-            return self.person(format!("was logged in to by another authorization server, {named}, not {expected}"));
-        }
-        let (Some(code), None) = (value("code"), value("error")) else {
-            let said = value("error").unwrap_or_else(|| "no code came".to_owned());
-            let more = value("error_description").map(|more| format!(", {more}")).unwrap_or_default();
-            return self.person(format!("was not logged in to: {}", shortened(&format!("{said}{more}"))));
-        };
-        let redirect = self.redirect.clone();
-        let fields = [
-            ("grant_type", Some("authorization_code")),
-            ("code", Some(code.as_str())),
-            ("redirect_uri", redirect.as_deref()),
-            ("code_verifier", Some(verifier.as_str())),
-        ];
-        self.ask_for_tokens(Source::Person, &fields)
-    }
-
-    fn ask_for_tokens(&mut self, source: Source, fields: &[(&str, Option<&str>)]) -> Step {
-        let place = match (source, &self.metadata) {
-            (Source::Refresh | Source::Store, _) => self.grant.token_endpoint.clone(),
-            (Source::Person | Source::Client, metadata) => metadata.as_ref().map(|metadata| metadata.token.clone()),
-        };
-        let (Some(place), Some(client)) = (place, &self.grant.client) else { return self.person("wants a login") };
-        let resource = if source == Source::Refresh { &self.grant.resource } else { &self.resource.name };
-        let ask = request::tokens(place, client, resource, fields);
-        self.phase = Phase::Tokens(source);
-        Step::Fetch(ask)
-    }
-
-    fn refresh(&mut self) -> Step {
-        let Some(token) = self.grant.refresh.clone() else { return self.discover() };
-        self.asked_scopes.clone_from(&self.grant.scopes);
-        // The secret of the configuration is the newer one.
-        if let (Some(client), Some(secret)) = (&mut self.grant.client, &self.settings.client_secret) {
-            client.secret = Some(secret.clone());
-        }
-        let fields = [("grant_type", Some("refresh_token")), ("refresh_token", Some(token.as_str()))];
-        self.ask_for_tokens(Source::Refresh, &fields)
-    }
-
-    /// Without a person: the client itself is who asks (OAuth 2.1 §4.2).
-    fn ask_as_client(&mut self) -> Step {
-        let client = self.metadata.as_ref().and_then(|metadata| self.configured(metadata));
-        let Some(client) = client else { return self.person("wants a login") };
-        self.grant.client = Some(client);
-        let scopes = self.scopes();
-        let scope = text::joined(&scopes, " ");
-        self.asked_scopes = scopes;
-        let fields =
-            [("grant_type", Some("client_credentials")), ("scope", Some(scope.as_str()).filter(|scope| !scope.is_empty()))];
-        self.ask_for_tokens(Source::Client, &fields)
-    }
-
-    /// Tokens, or what is said against giving any.
-    fn given(&mut self, source: Source, status: u16, body: &[u8], around: &mut Around<'_>) -> Step {
-        if (200..300).contains(&status) {
-            let taken = self.grant.take(body, &self.asked_scopes, around.now);
-            if let Err(why) = taken {
-                return self.stuck(format!("has an authorization server that {why}"));
-            }
-            if source != Source::Refresh {
-                self.grant.issuer.clone_from(&self.resource.issuer);
-                self.grant.resource.clone_from(&self.resource.name);
-                self.grant.token_endpoint = self.metadata.as_ref().map(|metadata| metadata.token.clone());
-            }
-            self.is_unsaved = true;
-            return self.granted(source);
-        }
-        let (code, said) = grant::refusal(status, body);
-        if status == 429 || status >= 500 {
-            return self.stuck(format!("has an authorization server that gives no token now: {said}"));
-        }
-        if code == "invalid_client" {
-            // A registration that was forgotten there is made anew.
-            self.grant.client = None;
-        }
-        self.is_unsaved = true;
-        match source {
-            Source::Refresh | Source::Store => {
-                self.grant.forget_tokens();
-                if self.challenge.is_none() { Step::Go } else { self.discover() }
-            }
-            Source::Person | Source::Client => self.person(format!("has an authorization server that gives no token: {said}")),
-        }
     }
 }
 

@@ -214,14 +214,7 @@ impl Trace {
         match input {
             Kept::Body(exchange, bytes) if misuse.is_none() => self.body(now, exchange, &bytes, outputs.peek().is_some()),
             Kept::Body(exchange, bytes) => self.input(now, &self.body_json(exchange, &bytes), misuse),
-            Kept::Secret(exchange, bytes) => {
-                let mut all = self.held.remove(&exchange).unwrap_or_default();
-                all.extend_from_slice(&bytes);
-                self.held.insert(exchange, all);
-                if outputs.peek().is_some() || now > self.now {
-                    self.input(now, &Input::Tick.to_json(), None);
-                }
-            }
+            Kept::Secret(exchange, bytes) => self.hold(now, exchange, &bytes, outputs.peek().is_some()),
             Kept::Whole(exchange, input) => {
                 let about = exchange.filter(|_| misuse.is_none());
                 if let Some((exchange, held)) = about.and_then(|exchange| Some((exchange, self.held.remove(&exchange)?))) {
@@ -290,6 +283,16 @@ impl Trace {
         }
         if !held.is_empty() {
             self.held.insert(exchange, held);
+        }
+    }
+
+    /// Bytes of a body whose secrets are known when it was read: all of it waits until then.
+    fn hold(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8], was_due: bool) {
+        let mut all = self.held.remove(&exchange).unwrap_or_default();
+        all.extend_from_slice(bytes);
+        self.held.insert(exchange, all);
+        if was_due || now > self.now {
+            self.input(now, &Input::Tick.to_json(), None);
         }
     }
 

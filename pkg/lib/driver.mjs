@@ -1,5 +1,6 @@
 import { Lookups } from "./directory.mjs";
 import { monotonic, startTimer } from "./host.mjs";
+import { Logins } from "./logins.mjs";
 import { Responder } from "./responder.mjs";
 
 /** The longest timer: a longer one fires at once (WHATWG HTML §8.6, a signed 32-bit number of milliseconds). */
@@ -33,6 +34,7 @@ export class Driver {
   #onDeath;
   #responder;
   #lookups;
+  #logins;
   #peers = new Map();
   #exchanges = new Map();
   #links = new Map();
@@ -66,13 +68,14 @@ export class Driver {
    *   or when the promise that it returns is fulfilled: until then nothing goes out. If it fails, the gateway ends.
    * @param {(work: object) => unknown} [options.onWork] does the work of served tasks, as `GatewayOptions.onWork`
    * @param {object} [options.directory] a directory of the embedder's, as `GatewayOptions.directory`
+   * @param {object} [options.tokens] keeps the tokens for MCP servers, as `GatewayOptions.tokens`
    * @param {(request: object) => unknown} [options.onApproval] decides calls that wait, as `GatewayOptions.onApproval`
    * @param {(message: string) => void} [options.onDeath] the core broke or its state could not be kept: nothing goes in or
    *   out any more
    */
   constructor(core, options) {
     const { fetch, openLink, close, complete = (config) => config, configured, now = monotonic, setTimer = startTimer, onNotice = () => {} } = options;
-    const { onTrace, onSave, onWork, onApproval, directory, onDeath } = options;
+    const { onTrace, onSave, onWork, onApproval, directory, tokens, onDeath } = options;
     this.#core = core;
     this.#fetch = fetch;
     this.#openLink = openLink;
@@ -87,6 +90,7 @@ export class Driver {
     this.#onDeath = onDeath;
     this.#responder = new Responder(onWork, (input) => this.#input(input, true), (error) => this.#complain(error));
     this.#lookups = new Lookups(directory, (input) => this.#input(input), (error) => this.#complain(error));
+    this.#logins = new Logins(tokens, (input) => this.#input(input, input.type === "log_in"), (error) => this.#complain(error));
     if (onTrace) this.trace(onTrace);
   }
 
@@ -231,6 +235,21 @@ export class Driver {
     this.#input({ type: "pinned", pieces }, true);
   }
 
+  /** Begins a login at an MCP server. @returns {Promise<string>} where the person is to go */
+  logIn(server, redirectUri) {
+    return this.#logins.begin(server, redirectUri);
+  }
+
+  /** The person came back. @param {string} server @param {string} query */
+  finishLogin(server, query) {
+    return this.#logins.end(server, query);
+  }
+
+  /** Whether a login waits for an answer with that query. */
+  isLoginExpected(server, query) {
+    return this.#logins.isExpected(server, query);
+  }
+
   /** Who gets the lines of the trace; undefined stops writing it. @param {(line: string) => void} [onTrace] */
   trace(onTrace) {
     this.#onTrace = onTrace;
@@ -359,11 +378,16 @@ export class Driver {
       case "close_link":
         this.#unlink(output.link);
         break;
+      case "load_tokens":
+      case "save_tokens":
+        this.#logins.perform(output);
+        break;
       case "lookup":
         this.#lookups.look(output);
         break;
       case "notice":
         this.#guarded(() => this.#onNotice(output));
+        this.#logins.told(output);
         if (output.event === "approval_proposed") this.#ask(output.fields);
         break;
     }
@@ -571,6 +595,7 @@ export class Driver {
     this.#exchanges.clear();
     for (const link of [...this.#links.keys()]) this.#unlink(link);
     this.#responder.end();
+    this.#logins.stop(new Error("the gateway ended"));
     const [peers, responses] = [[...this.#peers.values()], [...this.#responses.values()]];
     this.#peers.clear();
     this.#responses.clear();

@@ -9,7 +9,7 @@ import { Transport, openPort } from "./transport.mjs";
 /** The scope of calls and connections that name none. */
 const SCOPE = "local";
 
-const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "onApproval", "directory", "onNotice", "onTrace", "onDead"];
+const OPTIONS = ["config", "host", "scope", "snapshot", "onSave", "onWork", "onApproval", "directory", "tokens", "onNotice", "onTrace", "onDead"];
 
 /** The methods that stand for a tool each. */
 const SHORTHANDS = {
@@ -119,6 +119,20 @@ export class Gateway {
     const { scope = this.#scope } = checkOptions(options, ["scope"], "port");
     this.#alive();
     return openPort((write, end) => this.#connect(scope, write, end));
+  }
+
+  async logIn(server, redirectUri) {
+    this.#alive();
+    return this.#driver.logIn(String(server), String(redirectUri));
+  }
+
+  async finishLogin(server, query) {
+    this.#alive();
+    return this.#driver.finishLogin(String(server), String(query).replace(/^[^?]*\?/, ""));
+  }
+
+  isLoginExpected(server, query) {
+    return this.#driver.isLoginExpected(String(server), String(query).replace(/^[^?]*\?/, ""));
   }
 
   configure(config) {

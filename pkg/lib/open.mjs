@@ -14,7 +14,8 @@ import { Core } from "./module.mjs";
  */
 export function openDriver(options, { defaults, connect } = {}) {
   checkFunctions(options, ["onNotice", "onTrace", "onSave", "onWork", "onApproval", "onDead"]);
-  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, onApproval, directory, onDead } = options;
+  const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, onApproval, directory, tokens, onDead } = options;
+  if (tokens !== undefined) checkFunctions(tokens, ["load", "save"], "tokens.");
   const complain = (error) => {
     try {
       onNotice(hostError(error));
@@ -47,6 +48,7 @@ export function openDriver(options, { defaults, connect } = {}) {
     onSave,
     onWork,
     directory,
+    tokens,
     onApproval,
     onDeath: onDead,
   });

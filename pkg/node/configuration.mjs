@@ -75,13 +75,22 @@ function withServers(configuration, replaced) {
   const servers = configuration.mcp_servers;
   if (!Array.isArray(servers)) return configuration;
   const filled = servers.map((server, i) => {
-    if (!Array.isArray(server?.headers)) return server;
+    const place = `mcp_servers[${i}]`;
+    const filled = withSecret(server, replaced, place);
+    if (!Array.isArray(server?.headers)) return filled;
     const headers = server.headers.map((field, j) =>
-      typeof field === "string" ? replaced(field, `mcp_servers[${i}].headers[${j}]`) : field,
+      typeof field === "string" ? replaced(field, `${place}.headers[${j}]`) : field,
     );
-    return { ...server, headers };
+    return { ...filled, headers };
   });
   return { ...configuration, mcp_servers: filled };
+}
+
+/** The secret of a client is in a variable of ours, which the configuration names. */
+function withSecret(server, replaced, place) {
+  const { client_secret_env: name, ...oauth } = server?.oauth ?? {};
+  if (typeof name !== "string" || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return server;
+  return { ...server, oauth: { ...oauth, client_secret: replaced(`\${${name}}`, `${place}.oauth.client_secret_env`) } };
 }
 
 function withTokens(configuration, replaced) {

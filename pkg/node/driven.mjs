@@ -9,6 +9,7 @@ import { Pins } from "./pins.mjs";
 import { EXIT_SOFTWARE, genesis } from "./process.mjs";
 import { StateFile } from "./state-file.mjs";
 import { State } from "./state.mjs";
+import { TokenStore } from "./token-store.mjs";
 import { openTrace } from "./trace.mjs";
 import { UsageError } from "./usage.mjs";
 
@@ -43,8 +44,18 @@ export function driven(configuration, { config, trace, state: place, onNotice = 
     log.notice(notice);
     pins.notice(notice);
     onNotice(notice, log);
+    // Whoever sits at a terminal is sent to the browser at once; anybody else is told what to do by the notice and the call.
+    if (notice.event === "authorization_needed" && process.stderr.isTTY) welcome(notice.fields.server, log);
   };
-  const options = { onNotice: noted, onTrace, onSave: keep, onDeath: broke };
+  const welcome = async (server, log) => {
+    try {
+      const { logIn } = await import("./login.mjs");
+      await logIn(driver, server, { say: (text) => log.say(text) });
+    } catch (error) {
+      log.say(error.message);
+    }
+  };
+  const options = { onNotice: noted, onTrace, onSave: keep, tokens: new TokenStore(), onDeath: broke };
   const driver = new Driver(core, { ...connect(configuration), ...options });
   pins.follow(driver);
   // The clients of the process before are gone.

@@ -3,7 +3,9 @@ import { chosenFile } from "./config-file.mjs";
 import { Core } from "./core.mjs";
 import { Pins } from "./pins.mjs";
 import { EXIT_FAILED, EXIT_OK, genesis } from "./process.mjs";
+import { login } from "./mcp-login.mjs";
 import { table } from "./table.mjs";
+import { TokenStore } from "./token-store.mjs";
 import { UsageError } from "./usage.mjs";
 
 /**
@@ -11,7 +13,7 @@ import { UsageError } from "./usage.mjs";
  * @property {string} name
  * @property {object} transport
  * @property {string} [template_id]
- * @property {"ready" | "failed"} state
+ * @property {"ready" | "login" | "failed"} state `login`: somebody has to log in
  * @property {{ interval_secs?: number, unhealthy_threshold?: number }} [health_check] how it is asked whether it is alive
  * @property {number} ms from the start to this state
  * @property {boolean} [modern] whether it speaks MCP 2026-07-28, without a handshake
@@ -55,7 +57,11 @@ export async function explained(configuration, question, { start, progress, file
 export async function test(configuration, name, { json, output, progress, file }) {
   const servers = (configuration.mcp_servers ?? []).filter((server) => server?.name === name);
   if (servers.length === 0) throw new UsageError(`The configuration has no server ${JSON.stringify(name)}: see narrows mcp list.`);
-  const [server] = await started({ ...configuration, mcp_servers: servers }, progress, file);
+  let [server] = await started({ ...configuration, mcp_servers: servers }, progress, file);
+  if (server.state === "login" && process.stdin.isTTY && process.stderr.isTTY) {
+    const code = await login(configuration, name, { json: false, output: process.stderr, noOpen: false });
+    if (code === EXIT_OK) [server] = await started({ ...configuration, mcp_servers: servers }, progress, file);
+  }
   if (json) output.write(`${JSON.stringify(server, null, 2)}\n`);
   else output.write(`${told(server)}\n`);
   return server.state === "ready" ? EXIT_OK : EXIT_FAILED;
@@ -93,7 +99,7 @@ export async function withServers(config, servers, progress, use, { snapshot = [
   let settled;
   const all = new Promise((resolve) => (settled = resolve));
   const onNotice = ({ event, fields }) => {
-    const state = { link_ready: "ready", link_lost: "failed" }[event];
+    const state = { link_ready: "ready", link_lost: "failed", authorization_needed: "login" }[event];
     const server = servers.find(({ name }) => name === fields.server);
     if (state === undefined || server === undefined || seen.has(server.name)) return;
     const { name, transport, template_id, health_check } = server;
@@ -105,7 +111,7 @@ export async function withServers(config, servers, progress, use, { snapshot = [
     if (seen.size === servers.length) settled();
   };
   const kept = snapshot.length > 0 ? { snapshot, onSave } : { onSave };
-  const gateway = await Gateway.open({ config, onNotice, ...kept });
+  const gateway = await Gateway.open({ config, onNotice, tokens: new TokenStore(), ...kept });
   try {
     if (servers.length > 0) await all;
     return await use(gateway, seen);
@@ -128,7 +134,7 @@ const summary = ({ tools, ...server }) => ({ ...server, tools: tools.length });
 
 function row({ name, template_id = "", transport, health_check, state, ms, tools, held, why }) {
   const where = transport.type === "stdio" ? transport.command : transport.url;
-  const how = state === "ready" ? `ready, ${seconds(ms)}` : `failed: ${why}`;
+  const how = { ready: `ready, ${seconds(ms)}`, login: `login needed: narrows mcp login ${name}`, failed: `failed: ${why}` }[state];
   const count = held.length > 0 ? `${tools.length}, ${held.length} held back` : String(tools.length);
   return [name, template_id, `${transport.type} ${where}`, state === "ready" ? count : "", pinged(health_check), how];
 }
@@ -139,6 +145,7 @@ function pinged(check) {
 }
 
 function told({ name, state, ms, modern, tools, held, why, stderr }) {
+  if (state === "login") return `${name}: ${why}. To log in: narrows mcp login ${name}`;
   if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
   const era = modern ? "MCP 2026-07-28" : "MCP with a handshake";
   const head = `${name}: ready after ${seconds(ms)}, ${era}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;

@@ -19,6 +19,8 @@ Usage
   narrows mcp add ID               add one of the catalog to the configuration file
   narrows mcp remove NAME          take one out of it again
   narrows mcp accept NAME          what changed of the tools of a server, or of one tool, to be accepted as it is now
+  narrows mcp login NAME           log in at a server that asks for it, in the browser
+  narrows mcp logout NAME          forget the tokens of a server
   narrows mcp explain TOOL         what the policy says of a call, and which rule decides
 
 Options
@@ -28,6 +30,7 @@ Options
   --key NAME=VALUE        add: the value of a variable that the server needs, as often as there are such
   --arg TEXT              add: one more argument of its command, such as a folder
   --yes                   accept: without asking
+  --no-open               login: print the address and open no browser
   --agent NAME            explain: which agent would call, as agents of the configuration names it
   --sender ID             explain: on whose behalf, as users names it
   --channel NAME          explain: from where, as approval.channel_rules names it
@@ -55,6 +58,8 @@ const COMMANDS = {
   add: { run: add, words: [1, 1], what: "the ID of a catalog entry", options: { name: { type: "string" }, key: LIST, arg: LIST } },
   remove: { run: remove, words: [1, 1], what: "the NAME of a server" },
   accept: { run: accepting, words: [1, 1], what: "the NAME of a server or a tool", options: { yes: ON } },
+  login: { run: login, words: [1, 1], what: "the NAME of a server", options: { "no-open": ON } },
+  logout: { run: logout, words: [1, 1], what: "the NAME of a server" },
   explain: {
     run: explain,
     words: [1, 1],
@@ -102,6 +107,18 @@ async function servers({ words: [name], json = false, config, output }) {
   const configuration = readConfiguration(config, process.env);
   const view = { json, output, progress, file: config };
   return name === undefined ? list(configuration, view) : test(configuration, name, view);
+}
+
+async function login({ words: [name], config, json = false, output, "no-open": noOpen = false }) {
+  const { readConfiguration } = await import("./configuration.mjs");
+  const { login } = await import("./mcp-login.mjs");
+  return login(readConfiguration(config, process.env), name, { json, output, noOpen });
+}
+
+async function logout({ words: [name], config, json = false, output }) {
+  const { readConfiguration } = await import("./configuration.mjs");
+  const { logout } = await import("./mcp-login.mjs");
+  return logout(readConfiguration(config, process.env), name, { json, output });
 }
 
 /** A person at a terminal sees what goes on; a program reads standard output alone. */
@@ -177,6 +194,9 @@ async function add({ words: [id], name = id, key = [], arg = [], config, json, i
   addServer(file, serverOf(entry, { name, arg, env }));
   if (json) output.write(`${JSON.stringify({ added: name, file, status: "ready" })}\n`);
   else output.write(`Ready: ${name} is in ${file}. To try it: narrows mcp test ${name}\n${arg.length > 0 ? "" : indented(entry.setup_instructions)}`);
+  if (entry.oauth === undefined) return EXIT_OK;
+  if (input.isTTY && output.isTTY && !json) return login({ words: [name], config: file, output });
+  process.stderr.write(`narrows: ${name} asks for a login: narrows mcp login ${name}\n`);
   return EXIT_OK;
 }
 

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 
+import { openInBrowser } from "./browser.mjs";
 import { PageFiles } from "./page-files.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
@@ -9,9 +9,6 @@ const HOST = "127.0.0.1";
 
 /** Where the page is by itself; where that is taken, any free port does. */
 const PORT = 4546;
-
-/** How each system opens an address. */
-const OPENERS = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] };
 
 /**
  * Serves the demo page on loopback until the process is told to end.
@@ -30,7 +27,7 @@ export async function servePage({ port, noOpen = false }) {
   await listen(server, port);
   const url = `http://${HOST}:${server.address().port}/`;
   process.stdout.write(`narrows: the page is at ${url}\nTo end it: Ctrl-C.\n`);
-  if (!noOpen) open(url);
+  if (!noOpen) openInBrowser(url);
   const told = endingSignal();
   await new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
   server.close();
@@ -54,12 +51,4 @@ async function listen(server, wanted) {
     if (wanted !== undefined) throw new UsageError(`Port ${wanted} is taken, choose another with --port.`);
     await tried(0);
   }
-}
-
-/** Opens an address in the browser. Where there is none, the address was printed. */
-function open(url) {
-  const [command, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
-  const child = spawn(command, [...args, url], { detached: true, stdio: "ignore" });
-  child.on("error", () => {});
-  child.unref();
 }

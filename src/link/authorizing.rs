@@ -5,13 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::connection::{Asked, Link, Wire};
-use super::http::{self, Refusal};
+use super::http::{self, Refusal, Why};
 use super::life::{Event, State};
 use super::wire::CallOrder;
 use super::{CallReport, Outside, Report};
 use crate::config::{Oauth, Transport};
 use crate::exchange::{self, Owner, Plan, Want};
-use crate::io::{AuthorizeEvent, ExchangeId, Level, Output, TokenOrder};
+use crate::io::{AuthorizeEvent, Deadline, ExchangeId, Level, Output, Reason, TokenOrder};
 use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::oauth::request::Ask;
@@ -275,6 +275,13 @@ impl Link {
         if authorizing.machine.token().is_none() { text } else { authorizing.machine.redact(text) }
     }
 
+    /// An answer that is none of the protocol's tells all the same that the token was good.
+    pub(super) fn token_taken(&mut self, why: &Why) {
+        if let (Some(authorizing), Why::Status(..) | Why::Session(_)) = (&mut self.authorizing, why) {
+            authorizing.machine.accepted();
+        }
+    }
+
     /// What the host tells.
     pub fn authorize(&mut self, out: &mut Outside<'_>, event: AuthorizeEvent, reports: &mut Vec<Report>) {
         match event {
@@ -287,8 +294,9 @@ impl Link {
                 }
                 // It has not said what it wants: it is asked anew, without a token.
                 if self.state != State::Stopped {
-                    self.fail(out, "is logged in to".into(), reports);
-                    self.deadline.at = out.ground.now;
+                    self.part(out, "is logged in to".into(), reports);
+                    self.go(Event::Failure);
+                    self.deadline = Deadline { at: out.ground.now, reason: Reason::LinkRetry };
                 }
             }
             AuthorizeEvent::CameBack { query } => self.drive(out, reports, |machine, _| machine.answered(&query)),

@@ -403,7 +403,10 @@ impl Link {
                     self.line(out, &text, reports);
                 }
                 Heard::Refused { id, refusal } => self.refused(out, id, refusal, reports),
-                Heard::Unanswered { id, why } => self.unanswered(out, id, why, reports),
+                Heard::Unanswered { id, why } => {
+                    self.token_taken(&why);
+                    self.unanswered(out, id, why, reports);
+                }
                 Heard::Endpoint => self.opened(out, reports),
                 Heard::Lost(why) => self.fail(out, why, reports),
             }
@@ -447,7 +450,7 @@ impl Link {
     }
 
     /// Closes the connection: calls in flight fail with the cause.
-    fn part(&mut self, out: &mut Outside<'_>, cause: String, reports: &mut Vec<Report>) {
+    pub(super) fn part(&mut self, out: &mut Outside<'_>, cause: String, reports: &mut Vec<Report>) {
         match &mut self.wire {
             Wire::Process(link) => {
                 if let Some(link) = link.take() {

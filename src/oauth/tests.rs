@@ -1,3 +1,5 @@
+//! The machine, step by step: what it asks for, and what it makes of the answers.
+
 use alloc::string::ToString;
 
 use super::*;
