@@ -5,6 +5,7 @@ use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use crate::a2a::asked::ListQuery;
 use crate::a2a::problem::{LIMIT_REACHED, UNSUPPORTED_OPERATION};
@@ -97,20 +98,21 @@ impl ServedTasks {
         Ok(number)
     }
 
-    /// Makes room for so many tasks and bytes more of an owner: finished tasks are forgotten, the oldest first, but for the
-    /// one that is to be kept. Where that would not be enough nothing is.
+    /// Makes room for so many tasks and bytes more of an owner: finished tasks are forgotten, those that ended first before
+    /// others, because whoever watched one may come back for its end, but for the one that is to be kept. Where that would
+    /// not be enough nothing is.
     fn make_room(&mut self, owner: &str, kept: Option<TaskNumber>, tasks: u64, bytes: u64) -> bool {
-        let (mut count, mut taken, mut finished) = (tasks, bytes, VecDeque::new());
+        let (mut count, mut taken, mut finished) = (tasks, bytes, BinaryHeap::new());
         for (number, task) in self.of(owner) {
             count += 1;
             taken = taken.saturating_add(task.bytes);
             if task.is_over() && Some(number) != kept {
-                finished.push_back((number, task.bytes));
+                finished.push(Reverse((task.active, number, task.bytes)));
             }
         }
         let mut gone = Vec::new();
         while count > self.limit_tasks || taken > self.limit_bytes {
-            let Some((number, bytes)) = finished.pop_front() else { return false };
+            let Some(Reverse((_, number, bytes))) = finished.pop() else { return false };
             gone.push(number);
             (count, taken) = (count - 1, taken.saturating_sub(bytes));
         }

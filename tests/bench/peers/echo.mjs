@@ -32,7 +32,7 @@ const card = {
   supportedInterfaces: [{ url, protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" }],
   capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false },
   securitySchemes: {}, securityRequirements: [], defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"],
-  skills: [{ id: "echo", name: "Echo", description: "", tags: ["echo"], examples: [], inputModes: [], outputModes: [], securityRequirements: [] }],
+  skills: [{ id: "echo", name: "Echo", description: "Says it back.", tags: ["echo"], examples: [], inputModes: [], outputModes: [], securityRequirements: [] }],
 };
 const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), echo);
 app.use(`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler }));

@@ -35,13 +35,12 @@ def end_with_input():
     os._exit(0)
 
 
-listener = socket.socket()
-listener.bind(('127.0.0.1', 0))
+listener = socket.create_server(('127.0.0.1', 0))
 url = f'http://127.0.0.1:{listener.getsockname()[1]}/a2a'
 card = AgentCard(
     name='Echo', description='Says it back.', version='1',
     supported_interfaces=[AgentInterface(url=url, protocol_binding='JSONRPC', protocol_version='1.0')],
-    capabilities=AgentCapabilities(streaming=True), skills=[AgentSkill(id='echo', name='Echo', description='', tags=['echo'])],
+    capabilities=AgentCapabilities(streaming=True), skills=[AgentSkill(id='echo', name='Echo', description='Says it back.', tags=['echo'])],
     default_input_modes=['text/plain'], default_output_modes=['text/plain'],
 )
 handler = DefaultRequestHandler(agent_executor=Echo(), task_store=InMemoryTaskStore(), agent_card=card)
