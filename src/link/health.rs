@@ -42,12 +42,15 @@ impl Link {
             if let Wire::Http(wire) = &mut self.wire {
                 wire.give_up(out, id);
             }
-            self.missed(out, "no answer", reports);
+            if self.missed(out, "no answer", reports) {
+                return;
+            }
         }
+        self.health.next_at = Some(now.plus_ms(check.interval_ms));
+        // It may wait for a token, and go on where it was.
         if self.state != State::Ready {
             return;
         }
-        self.health.next_at = Some(now.plus_ms(check.interval_ms));
         // The version without a handshake has no ping, and this question, which every server of it answers.
         let method = match self.era() {
             Era::Legacy => "ping",
@@ -67,18 +70,23 @@ impl Link {
         match why {
             Why::Session(is_current) if is_current && self.state == State::Ready => self.shake_again(out, reports),
             Why::Session(_) => {}
-            Why::Status(..) | Why::Words(_) => self.missed(out, &said(why), reports),
+            Why::Status(..) | Why::Words(_) => {
+                let _failed = self.missed(out, &said(why), reports);
+            }
         }
     }
 
-    fn missed(&mut self, out: &mut Outside<'_>, why: &str, reports: &mut Vec<Report>) {
+    /// One more question without an answer; whether it was one too many.
+    fn missed(&mut self, out: &mut Outside<'_>, why: &str, reports: &mut Vec<Report>) -> bool {
         self.health.missed += 1;
-        let Some(check) = self.server.health_check else { return };
+        let Some(check) = self.server.health_check else { return false };
         let mut fields = Object::new();
         fields.string("server", &self.server.name).string("why", why).integer("missed", self.health.missed);
         out.ground.notice(Level::Warning, "link_ping_missed", fields);
-        if self.health.missed >= check.unhealthy_threshold {
+        let is_unhealthy = self.health.missed >= check.unhealthy_threshold;
+        if is_unhealthy {
             self.fail(out, format!("is unhealthy: {} pings in a row failed ({why})", self.health.missed), reports);
         }
+        is_unhealthy
     }
 }

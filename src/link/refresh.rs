@@ -93,6 +93,8 @@ impl Link {
     pub(super) fn keep_list(&mut self, out: &mut Outside<'_>, why: &str) {
         self.listing = None;
         self.ready_at = out.ground.now;
+        // Where it changed meanwhile it is read again, but not at once.
+        self.deadline = Deadline { at: self.ready_at.plus_ms(RELIST_MS), reason: Reason::LinkTimeout };
         self.notice(out, Level::Warning, "link_list_kept", why);
     }
 

@@ -126,3 +126,19 @@ fn one_server_that_is_down_leaves_the_others() {
     world.legacy("b", &["x"]);
     assert_eq!(world.offered(), ["mcp_b_x"]);
 }
+
+#[test]
+fn a_list_that_changed_while_it_was_not_told_is_asked_for_again_after_a_while() {
+    let mut world = World::shaken(&servers(&["a"]));
+    world.legacy("a", &["x"]);
+    world.advance(2000);
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    world.line("a", changed);
+    world.asked("a", "tools/list");
+    world.line("a", changed);
+    world.advance(30_000);
+    assert!(world.notices.iter().any(|(event, _)| event == "link_list_kept") && world.is_quiet("a"));
+    world.advance(1000);
+    world.list("a", &["x", "y"]);
+    assert_eq!(world.offered(), ["mcp_a_x", "mcp_a_y"]);
+}

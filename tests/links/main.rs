@@ -15,11 +15,14 @@ mod approvals;
 mod asking;
 mod calls;
 mod cases;
+#[path = "../support/chance.rs"]
+mod chance;
 mod eras;
 mod health;
 mod lists;
 mod loss;
 mod pins;
+mod random;
 mod reload;
 mod remote;
 mod taint;

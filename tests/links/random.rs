@@ -1,0 +1,429 @@
+//! Random worlds: links that hang, die, lie and flood, approvals that come late, twice, of whoever asked, after a restart or
+//! under another policy. No call goes out without its approval, none goes out twice, and each is answered once.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use narrows::config::Config;
+use narrows::gateway::{Gateway, Genesis, Secrets};
+use narrows::io::{Input, LinkEvent, LinkId, PeerId, RequestId};
+use narrows::time::{Instant, WallTime};
+
+use crate::chance::{Chance, seeds};
+use crate::world::{MODERN, World, at, string_at};
+
+const SERVERS: [&str; 3] = ["a", "b", "c"];
+/// What waits for a person under each of the policies, as the beginnings and ends of names.
+const POLICIES: [(&str, &str, &str); 4] =
+    [(r#"["mcp_*_write"]"#, "mcp_", "_write"), (r#"["mcp_a_*"]"#, "mcp_a_", ""), ("true", "", ""), (r#"["none"]"#, "none", "")];
+const FALLBACKS: [&str; 3] = [r#""deny""#, r#""skip""#, r#"{"escalate":{"extra_timeout_secs":20}}"#];
+/// Callers over HTTP, who both decide, but not about their own calls.
+const CALLERS: [&str; 2] = ["ada", "bob"];
+const BIRTH_MS: i64 = 1_800_000_000_000;
+
+/// A request for an approval: of which call, by whom, with the tool as it was then.
+struct Asked {
+    call: u64,
+    session: String,
+    definition: u64,
+}
+
+struct Story {
+    chance: Chance,
+    world: World,
+    policy: usize,
+    fallback: usize,
+    calls: u64,
+    requests: u64,
+    /// calls of peers that are to be answered
+    open: BTreeSet<u64>,
+    asked: BTreeMap<String, Asked>,
+    /// requests that somebody said yes to who may
+    yes: BTreeSet<String>,
+    /// calls that were allowed, with the tool as it was when they were asked about
+    allowed: BTreeMap<u64, u64>,
+    went_out: BTreeSet<u64>,
+    /// how often each server's tools became others, and what of that it told
+    definitions: BTreeMap<String, u64>,
+    listed: BTreeMap<String, u64>,
+    /// what was written to servers and not read yet
+    unread: VecDeque<(String, LinkId, String)>,
+    opened: BTreeSet<LinkId>,
+    dead: BTreeSet<LinkId>,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+fn config(policy: usize, fallback: usize, servers: usize) -> String {
+    let list: Vec<String> = SERVERS[..servers]
+        .iter()
+        .map(|name| {
+            format!(
+                r#"{{"name":"{name}","transport":{{"type":"stdio","command":"{name}"}},"timeout_secs":20,"health_check":{{"interval_secs":15,"unhealthy_threshold":2}}}}"#
+            )
+        })
+        .collect();
+    let tokens: Vec<String> =
+        CALLERS.iter().map(|name| format!(r#"{{"token":"token-of-{name}","principal":"{name}","may_approve":true}}"#)).collect();
+    format!(
+        r#"{{"mcp_servers":[{}],"mcp":{{"pins":false}},"auth":{{"tokens":[{}]}},"approval":{{"require_approval":{},"timeout_secs":30,"timeout_fallback":{},"cache_approvals_per_session":false}}}}"#,
+        list.join(","),
+        tokens.join(","),
+        POLICIES[policy].0,
+        FALLBACKS[fallback]
+    )
+}
+
+impl Story {
+    fn new(seed: u64) -> Self {
+        let mut chance = Chance::new(seed);
+        let (policy, fallback) = (chance.index(POLICIES.len()), chance.index(FALLBACKS.len()));
+        let mut world = World::new(&config(policy, fallback, 3));
+        for peer in [1, 2] {
+            world.open(peer);
+            world.say(
+                peer,
+                r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#,
+            );
+        }
+        Self {
+            chance,
+            world,
+            policy,
+            fallback,
+            calls: 0,
+            requests: 0,
+            open: BTreeSet::new(),
+            asked: BTreeMap::new(),
+            yes: BTreeSet::new(),
+            allowed: BTreeMap::new(),
+            went_out: BTreeSet::new(),
+            definitions: BTreeMap::new(),
+            listed: BTreeMap::new(),
+            unread: VecDeque::new(),
+            opened: BTreeSet::new(),
+            dead: BTreeSet::new(),
+            counts: BTreeMap::new(),
+        }
+    }
+
+    fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    fn waits(&self, name: &str) -> bool {
+        let (_, start, end) = POLICIES[self.policy];
+        name.starts_with(start) && name.ends_with(end)
+    }
+
+    fn step(&mut self) {
+        match self.chance.below(20) {
+            0..=5 => self.call(),
+            6..=8 => self.decide_as_host(),
+            9..=10 => self.decide_over_http(),
+            11 => self.cancel(),
+            12..=13 => {
+                let ms = self.chance.below(25_000);
+                self.world.advance(ms);
+            }
+            14 => self.fall(),
+            15 if self.chance.one_in(3) => self.restart(),
+            16 if self.chance.one_in(2) => self.configure(),
+            17 => self.change_tools(),
+            _ => {}
+        }
+        self.look();
+        self.serve(3);
+    }
+
+    /// A call with a number that no other one has, of a peer or over HTTP.
+    fn call(&mut self) {
+        self.calls += 1;
+        let (call, server) = (self.calls, *self.chance.pick(&SERVERS));
+        let tool = *self.chance.pick(&["read", "write"]);
+        let params = format!(r#""name":"mcp_{server}_{tool}","arguments":{{"call":{call}}}"#);
+        if self.chance.one_in(3) {
+            let name = *self.chance.pick(&CALLERS);
+            let params = format!(r#"{{{params},"_meta":{{{MODERN}}}}}"#);
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{params}}}"#);
+            let tool = format!("mcp_{server}_{tool}");
+            let more = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool.as_str())];
+            self.post("/mcp", name, &body, &more);
+        } else {
+            self.open.insert(call);
+            let peer = self.chance.between(1, 2);
+            self.world.say(peer, &format!(r#"{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{{{params}}}}}"#));
+        }
+    }
+
+    /// A request over HTTP; the status of its response, where it came at once.
+    fn post(&mut self, target: &str, name: &str, body: &str, more: &[(&str, &str)]) -> Option<u16> {
+        self.requests += 1;
+        let request = RequestId(self.requests);
+        let before = self.world.responses.len();
+        let mut headers = vec![
+            ("Host".to_owned(), "localhost".to_owned()),
+            ("Authorization".to_owned(), format!("Bearer token-of-{name}")),
+            ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+            ("Content-Type".to_owned(), "application/json".to_owned()),
+        ];
+        headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self.world.input(Input::Request { request, method: "POST".into(), target: target.into(), headers });
+        self.world.input(Input::RequestBody { request, bytes: body.as_bytes().to_vec() });
+        self.world.input(Input::RequestEnd { request });
+        self.world.responses.get(before).map(|(status, _)| *status)
+    }
+
+    /// Any request for an approval, decided or not, or one that never was.
+    fn some_request(&mut self) -> String {
+        let known: Vec<&String> = self.asked.keys().collect();
+        if known.is_empty() || self.chance.one_in(20) { "nothing".to_owned() } else { (*self.chance.pick(&known)).clone() }
+    }
+
+    fn decide_as_host(&mut self) {
+        let (id, approved) = (self.some_request(), !self.chance.one_in(4));
+        if approved {
+            self.yes.insert(id.clone());
+        }
+        let told = self.world.notices.len();
+        self.world.input(Input::Decision { approval: id.clone(), approved, reason: None });
+        let refused = self.world.notices[told..].iter().any(|(event, _)| event == "approval_not_decided");
+        self.count(if refused { "refused" } else { "decided" });
+    }
+
+    fn decide_over_http(&mut self) {
+        let (id, name) = (self.some_request(), *self.chance.pick(&CALLERS));
+        let verb = if self.chance.one_in(4) { "reject" } else { "approve" };
+        let own = self.asked.get(&id).is_some_and(|asked| asked.session.starts_with(&format!("http/{name}")));
+        if verb == "approve" && !own {
+            self.yes.insert(id.clone());
+        }
+        let status = self.post(&format!("/api/approvals/{id}/{verb}"), name, "{}", &[]);
+        if own {
+            assert_ne!(status, Some(200), "whoever asks does not decide");
+            self.count("own");
+        }
+    }
+
+    fn cancel(&mut self) {
+        let open: Vec<u64> = self.open.iter().copied().collect();
+        if open.is_empty() {
+            return;
+        }
+        let call = *self.chance.pick(&open);
+        for peer in [1, 2] {
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{call}}}}}"#);
+            self.world.say(peer, &text);
+        }
+        self.look();
+        self.open.remove(&call);
+    }
+
+    /// The servers whose process runs.
+    fn running(&self) -> Vec<String> {
+        let runs = |link: &LinkId| self.opened.contains(link) && !self.dead.contains(link) && !self.world.closed.contains(link);
+        self.world.running.iter().filter(|(_, link)| runs(link)).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn ends(&mut self, server: &str, detail: &str) {
+        self.dead.insert(self.world.running[server]);
+        self.world.event(server, LinkEvent::Closed(detail.into()));
+    }
+
+    /// A server dies, says nonsense, or floods.
+    fn fall(&mut self) {
+        let running = self.running();
+        if running.is_empty() {
+            return;
+        }
+        let server = self.chance.pick(&running).clone();
+        match self.chance.below(3) {
+            0 => self.ends(&server, "ended with exit code 1"),
+            1 => self.world.event(&server, LinkEvent::LineTooLong { start: "{".into(), end: "}".into(), bytes: 1 << 30 }),
+            _ => {
+                for number in 0..50 {
+                    let text = match number % 4 {
+                        0 => r#"{"jsonrpc":"2.0","id":99999,"result":{}}"#.to_owned(),
+                        1 => r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#
+                            .to_owned(),
+                        2 => format!(r#"{{"jsonrpc":"2.0","id":"x{number}","method":"ping"}}"#),
+                        _ => "no JSON at all".to_owned(),
+                    };
+                    if self.running().contains(&server) {
+                        self.world.line(&server, &text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tools of a server are described otherwise from here on.
+    fn change_tools(&mut self) {
+        let running = self.running();
+        if running.is_empty() {
+            return;
+        }
+        let server = self.chance.pick(&running).clone();
+        *self.definitions.entry(server.clone()).or_default() += 1;
+        self.world.line(&server, r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    }
+
+    fn configure(&mut self) {
+        self.look();
+        self.policy = self.chance.index(POLICIES.len());
+        let servers = usize::try_from(self.chance.between(2, 3)).unwrap();
+        let config = Config::from_json(&config(self.policy, self.fallback, servers)).unwrap();
+        self.world.input(Input::Configure { config: config.into() });
+        self.count("configured");
+    }
+
+    /// The gateway ends and goes on from its snapshot; the processes of its servers are gone.
+    fn restart(&mut self) {
+        self.look();
+        let pieces = self.world.gateway.snapshot(Secrets::Keep);
+        let now = self.world.now;
+        let unix_ms = WallTime(BIRTH_MS + i64::try_from(now).unwrap());
+        let genesis = Genesis { seed: [8; 32], now: Instant::from_ms(now), unix_ms };
+        let config = Config::from_json(&config(self.policy, self.fallback, 3)).unwrap();
+        self.world = World::with(Gateway::restore(genesis, config, &pieces).unwrap());
+        self.world.now = now;
+        self.unread.clear();
+        self.world.input(Input::Tick);
+        self.count("restarted");
+    }
+
+    /// Servers start, read what they were sent, and most of the time do as they should.
+    fn serve(&mut self, most: usize) {
+        let waits = |link: &LinkId| !self.opened.contains(link) && !self.dead.contains(link) && !self.world.closed.contains(link);
+        let starting = self.world.running.iter().filter(|(_, link)| waits(link)).map(|(name, link)| (name.clone(), *link));
+        for (server, link) in starting.collect::<Vec<_>>() {
+            if !self.chance.one_in(8) {
+                self.opened.insert(link);
+                self.world.event(&server, LinkEvent::Opened);
+                self.look();
+            }
+        }
+        for _ in 0..most {
+            let Some((server, link, text)) = self.unread.pop_front() else { return };
+            if self.world.running.get(&server) == Some(&link) && self.running().contains(&server) {
+                self.read(&server, &text);
+                self.look();
+            }
+        }
+    }
+
+    fn read(&mut self, server: &str, text: &str) {
+        let (method, id) = (string_at(text, &["method"]).unwrap_or_default(), at(text, &["id"]));
+        let Some(id) = id else { return };
+        let definition = self.definitions.get(server).copied().unwrap_or_default();
+        let result = match method.as_str() {
+            "initialize" => r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}}}"#.to_owned(),
+            "tools/list" => {
+                let tool =
+                    |name| format!(r#"{{"name":"{name}","description":"as of {definition}","inputSchema":{{"type":"object"}}}}"#);
+                format!(r#"{{"tools":[{},{}]}}"#, tool("read"), tool("write"))
+            }
+            "server/discover" => {
+                return self
+                    .world
+                    .line(server, &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#));
+            }
+            _ => r#"{"content":[]}"#.to_owned(),
+        };
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        let what = self.chance.below(16);
+        if method == "tools/list" && !matches!(what, 0 | 1 | 3) {
+            self.listed.insert(server.to_owned(), definition);
+        }
+        match what {
+            0 => {}
+            1 => self.ends(server, "ended by SIGKILL"),
+            2 => {
+                self.world.line(server, &answer);
+                if self.running().iter().any(|name| name == server) {
+                    self.world.line(server, &answer);
+                }
+            }
+            3 => self.world.line(server, &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-1,"message":"no"}}}}"#)),
+            _ => self.world.line(server, &answer),
+        }
+    }
+
+    /// Takes note of what the gateway said and wrote since the last look: which is after every input.
+    fn look(&mut self) {
+        for (event, fields) in std::mem::take(&mut self.world.notices) {
+            match event.as_str() {
+                "approval_proposed" => self.proposed(&fields),
+                "approval_decided" if string_at(&fields, &["state"]).as_deref() == Some("approved") => {
+                    let id = string_at(&fields, &["id"]).unwrap();
+                    assert!(self.yes.contains(&id), "{id} is approved and nobody said so");
+                    let asked = &self.asked[&id];
+                    self.allowed.insert(asked.call, asked.definition);
+                }
+                _ => {}
+            }
+        }
+        for (link, text) in std::mem::take(&mut self.world.written) {
+            let server = self.world.running.iter().find(|(_, known)| **known == link).map(|(name, _)| name.clone());
+            let Some(server) = server else { continue };
+            if string_at(&text, &["method"]).as_deref() == Some("tools/call") {
+                self.goes_out(&server, &text);
+            }
+            self.unread.push_back((server, link, text));
+        }
+        self.read_answers();
+    }
+
+    fn proposed(&mut self, fields: &str) {
+        let read = |name| string_at(fields, &[name]).unwrap();
+        let (id, server, session, summary) = (read("id"), read("server"), read("session"), read("summary"));
+        let number = summary.rsplit(':').next().unwrap().trim_end_matches('}');
+        let call = number.parse().unwrap_or_else(|_| panic!("{summary}"));
+        let definition = self.listed.get(&server).copied().unwrap_or_default();
+        self.asked.insert(id, Asked { call, session, definition });
+        self.count("asked");
+    }
+
+    /// A call was written to a server: it may be, and was not before.
+    fn goes_out(&mut self, server: &str, text: &str) {
+        let call: u64 = at(text, &["params", "arguments", "call"]).unwrap().parse().unwrap();
+        let name = format!("mcp_{server}_{}", string_at(text, &["params", "name"]).unwrap());
+        assert!(self.went_out.insert(call), "call {call} of {name} goes out twice");
+        if self.waits(&name) {
+            let now = self.listed.get(server).copied().unwrap_or_default();
+            assert_eq!(self.allowed.get(&call), Some(&now), "call {call} of {name} goes out as nobody allowed it");
+            self.count("approved");
+        }
+        self.count("out");
+    }
+
+    fn read_answers(&mut self) {
+        for (PeerId(peer), text) in std::mem::take(&mut self.world.said) {
+            let Some(call) = at(&text, &["id"]).and_then(|id| id.parse::<u64>().ok()).filter(|call| *call > 0) else { continue };
+            if string_at(&text, &["method"]).is_some() {
+                continue;
+            }
+            assert!(self.open.remove(&call), "call {call} of peer {peer} has an answer that nobody waits for: {text}");
+        }
+    }
+}
+
+#[test]
+fn no_call_goes_out_without_its_approval_and_none_twice() {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in seeds(100) {
+        println!("seed {seed}");
+        let mut story = Story::new(seed);
+        for _ in 0..150 {
+            story.step();
+        }
+        // Everything comes to its end: nobody decides any more, and every server is silent.
+        story.world.advance(600_000);
+        story.look();
+        assert!(story.open.is_empty(), "seed {seed}: never answered: {:?}", story.open);
+        for (what, count) in &story.counts {
+            *counts.entry(what).or_default() += count;
+        }
+    }
+    for what in ["out", "approved", "asked", "decided", "refused", "own", "restarted", "configured"] {
+        assert!(counts.get(what).is_some_and(|count| *count > 0), "it never came to this: {what}: {counts:?}");
+    }
+}
