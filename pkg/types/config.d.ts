@@ -183,6 +183,16 @@ export interface McpServer {
    * connected anew. Without it nothing is asked
    */
   readonly health_check?: { readonly interval_secs?: Id; readonly unhealthy_threshold?: Id };
+  /**
+   * how tokens for a server at a URL are had, where that is not found out: the name of a client, or the https URL of its
+   * metadata; its secret; the scopes to ask for. Only the command reads `client_secret_env`
+   */
+  readonly oauth?: {
+    readonly client_id?: string;
+    readonly client_secret?: string;
+    readonly client_secret_env?: string;
+    readonly scopes?: readonly string[];
+  };
   /** the entry of the catalog it came from */
   readonly template_id?: string;
   /** false looks at names of keys and at depth alone */

@@ -53,6 +53,13 @@ export interface GatewayOptions {
    */
   readonly directory?: DirectoryStore;
   /**
+   * keeps the tokens for MCP servers that want them: a text for each server and URL, which holds credentials. Without it they
+   * are kept as long as this gateway runs. A store that several gateways share gives a record that is asked for with
+   * `refresh` to one of them at a time, until it has saved, or for half a minute at most. The promises of both functions are
+   * awaited.
+   */
+  readonly tokens?: TokenStore;
+  /**
    * decides a call to an MCP server that waits for an approval (`approval` in the configuration). What it returns, or the
    * promise that it gives, is the decision: `true`, `false`, or an object with a reason. `undefined` leaves it to others:
    * the user of the client, or whoever may decide over HTTP. An error leaves it open too.
@@ -67,6 +74,12 @@ export interface GatewayOptions {
   onTrace?(line: string): void;
   /** is told, once, what ended this gateway: a fault in Narrows, or that `onSave` failed; others live on */
   onDead?(message: string): void;
+}
+
+/** Where the tokens for MCP servers are kept. */
+export interface TokenStore {
+  load(server: string, url: string, options: { readonly refresh: boolean }): PromiseLike<string | undefined> | string | undefined;
+  save(server: string, url: string, record: string): PromiseLike<unknown> | void;
 }
 
 /** An agent card, with whatever it has. */
@@ -245,6 +258,20 @@ export class Gateway {
    * those of the start. One with faults throws an error with the code `config`, and changes nothing.
    */
   configure(config?: ConfigObject): void;
+
+  /**
+   * Begins the login at an MCP server at a URL, as the notice `authorization_needed` asks for. The address is where the
+   * authorization server sends the person back to, and belongs to this program: on loopback, or of a web application.
+   * Gives the address where the person is to go. Rejects with the reason where nobody can log in.
+   */
+  logIn(server: string, redirectUri: string): Promise<string>;
+  /**
+   * The person came back: the address that was visited, or its query alone. Rejects with the reason where that is no login;
+   * with the code `misuse` where it is not the answer that is waited for.
+   */
+  finishLogin(server: string, address: string): Promise<void>;
+  /** Whether a login waits for this answer: its `state` is the one that was given out. */
+  isLoginExpected(server: string, address: string): boolean;
 
   /** The tools, as MCP lists them: what a model is told about them. */
   tools(options?: CallOptions): Promise<ToolDefinition[]>;

@@ -4,6 +4,7 @@
 // The suite says in MCP_CONFORMANCE_PROTOCOL_VERSION which version it tests, and in MCP_CONFORMANCE_CONTEXT what it wants
 // to be called. The exit status is 0 where its tools were listed and every call was answered.
 import { Gateway } from "../../pkg/node.mjs";
+import { logIn } from "../../pkg/node/login.mjs";
 
 const url = process.argv[2];
 const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? "2025-11-25";
@@ -11,6 +12,8 @@ const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 /** How long a server may take until it is ready: the suite starts everything at once. */
 const PATIENCE_MS = 60_000;
 const SERVER = "s";
+/** The name that the suite's authorization servers know clients by that have a document of their own. */
+const CLIENT = "https://conformance-test.local/client-metadata.json";
 const CAPABILITIES = { elicitation: {}, sampling: {}, roots: {} };
 
 /** What a user would fill in: the defaults of a form, and something for what must be there. */
@@ -102,24 +105,32 @@ class Host {
 async function linked() {
   let settle;
   const isReady = new Promise((resolve, reject) => (settle = { resolve, reject }));
+  let login;
   const timer = setTimeout(() => settle.reject(new Error("the server was not ready in time")), PATIENCE_MS);
   const onNotice = ({ level, event, fields }) => {
     console.error(level, event, JSON.stringify(fields));
     if (event === "link_ready") settle.resolve();
     if (event === "link_lost") settle.reject(new Error(fields.why));
+    // Who goes to an address of the suite's authorization servers says yes.
+    if (event === "authorization_needed") {
+      login = logIn(gateway, SERVER, { say: () => {}, open: (url) => fetch(url).catch(() => {}) });
+      login.catch(settle.reject);
+    }
   };
+  const { client_id = CLIENT, client_secret } = context;
+  const oauth = client_secret === undefined ? { client_id } : { client_id, client_secret };
   const config = {
     // The suite's servers are on this machine, and what they are told is nobody's secret.
     network: { allow_private: true },
-    mcp_servers: [{ name: SERVER, transport: { type: "http", url }, taint_scanning: false, timeout_secs: 60 }],
+    mcp_servers: [{ name: SERVER, transport: { type: "http", url }, taint_scanning: false, timeout_secs: 60, oauth }],
   };
   const gateway = await Gateway.open({ config, onNotice });
   await isReady;
   clearTimeout(timer);
-  return gateway;
+  return { gateway, loggedIn: () => login };
 }
 
-const gateway = await linked();
+const { gateway, loggedIn } = await linked();
 const host = new Host();
 await host.connect(gateway);
 const tools = await host.tools();
@@ -127,7 +138,10 @@ const named = (name) => tools.find((tool) => tool.name === `mcp_${SERVER}_${name
 const wanted = context.toolCalls?.map(({ name, arguments: args }) => [named(name), args]);
 for (const [{ name }, args] of wanted ?? tools.map((tool) => [tool, argumentsFor(tool, tools)])) {
   // What a server refuses is its answer too.
-  const answer = await host.call(name, args).catch((error) => error.message);
+  const call = () => host.call(name, args).catch((error) => error.message);
+  let answer = await call();
+  // What wants another login is called again after it, as a person would have it.
+  if (answer.structuredContent?.error?.login_needed && (await loggedIn().then(() => true, () => false))) answer = await call();
   console.error("called", name, JSON.stringify(answer));
 }
 gateway.dispose();

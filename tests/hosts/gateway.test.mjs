@@ -74,7 +74,7 @@ test("every tool that is listed has a method of its own", async (t) => {
   gateway.call = async (name, ...rest) => called.push([name, ...rest]);
   const own = Object.getOwnPropertyNames(Gateway.prototype.__proto__.constructor.prototype);
   const base = Object.getPrototypeOf(Gateway.prototype);
-  const others = "constructor dead call tools fetch port transport snapshot explain heldTools acceptTool trace configure dispose".split(" ");
+  const others = "constructor dead call tools fetch port transport snapshot explain heldTools acceptTool trace logIn finishLogin isLoginExpected configure dispose".split(" ");
   for (const name of Object.getOwnPropertyNames(base)) {
     if (others.includes(name)) continue;
     await gateway[name]({ a: 1 }, { b: 2 });
