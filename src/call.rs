@@ -14,7 +14,7 @@ use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
 use crate::link::CallReport;
 use crate::list::gather;
-use crate::mcp::asks::{Answers, Capabilities};
+use crate::mcp::asks::{Answers, Capabilities, Question};
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::scope::Scope;
@@ -31,12 +31,14 @@ pub mod discovery;
 pub mod dispatch;
 pub mod fault;
 pub mod finding;
+pub mod kept;
 pub mod life;
 pub mod linked;
 pub mod outgoing;
 pub mod ping;
 pub mod policy;
 pub mod push;
+pub mod questions;
 pub mod rounds;
 pub mod route;
 pub mod send;
@@ -255,6 +257,8 @@ pub enum Work {
     Approving(approving::Approving),
     /// calling a tool of an MCP server
     Linked(linked::LinkedCall),
+    /// nothing more: its client comes back for the outcome
+    Kept(kept::Kept),
 }
 
 impl Work {
@@ -269,7 +273,7 @@ impl Work {
             Self::Ping(work) => work.report(run, exchange, report),
             Self::Directory(work) => work.report(run, exchange, report),
             Self::Push(work) => work.report(run, exchange, report),
-            Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => None,
+            Self::Asking(_) | Self::Approving(_) | Self::Linked(_) | Self::Kept(_) => None,
         }
     }
 
@@ -292,6 +296,7 @@ impl Work {
             Self::Asking(work) => work.due(run),
             Self::Approving(work) => work.due(run),
             Self::Linked(work) => work.due(run),
+            Self::Kept(work) => Some(work.ended.clone()),
         }
     }
 
@@ -302,7 +307,7 @@ impl Work {
             Self::Task(work) => work.looked_up(run),
             Self::Broadcast(work) => work.looked_up(run),
             Self::Connect(_) | Self::Card(_) | Self::Ping(_) | Self::Directory(_) => None,
-            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => None,
+            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) | Self::Kept(_) => None,
         }
     }
 
@@ -321,6 +326,7 @@ impl Work {
             Self::Asking(work) => Some(work.deadline()),
             Self::Approving(work) => Some(work.deadline()),
             Self::Linked(work) => Some(work.deadline()),
+            Self::Kept(work) => Some(work.deadline()),
         }
     }
 
@@ -336,7 +342,7 @@ impl Work {
             Self::Directory(work) => work.stop(run),
             Self::Push(work) => work.stop(run),
             // A caller who cancelled or left is asked nothing more, and knows it.
-            Self::Asking(_) => {}
+            Self::Asking(_) | Self::Kept(_) => {}
             Self::Approving(work) => work.withdraw(run),
             Self::Linked(work) => work.cancel(run, if cancelled { "the caller cancelled" } else { "the caller left" }),
         }
@@ -352,9 +358,21 @@ impl Work {
             Self::Task(work) => work.target(),
             Self::Ping(work) => work.target(),
             Self::Broadcast(work) => return gather(work.running().map(String::from)),
-            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => return Vec::new(),
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Approving(_) => return Vec::new(),
+            Self::Linked(_) | Self::Kept(_) => return Vec::new(),
         };
         gather(target.alias.iter().map(|(alias, _)| alias.clone()))
+    }
+
+    /// What a client is asked by the result of the call, which goes on meanwhile.
+    #[must_use]
+    pub fn questions(&self) -> Vec<Question> {
+        match self {
+            Self::Linked(work) => work.open_questions(),
+            Self::Approving(work) => gather(work.question().into_iter()),
+            Self::Connect(_) | Self::Card(_) | Self::Send(_) | Self::Task(_) | Self::Broadcast(_) | Self::Ping(_) => Vec::new(),
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Kept(_) => Vec::new(),
+        }
     }
 
     /// Tells the caller which questions need no answer any more, where it was asked any.
@@ -375,12 +393,12 @@ impl Work {
                 self.stop(run, false);
             }
             Self::Linked(_) | Self::Approving(_) => self.stop(run, false),
-            Self::Asking(_) => {}
+            Self::Asking(_) | Self::Kept(_) => {}
         }
         Err(match self {
             Self::Task(work) => error.with("task_id", Json::string(work.task_id())),
             Self::Send(_) | Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) => error,
-            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => error,
+            Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) | Self::Kept(_) => error,
         })
     }
 
@@ -397,7 +415,7 @@ impl Work {
     pub fn underway(&self) -> Vec<underway::Underway> {
         match self {
             Self::Connect(_) | Self::Card(_) | Self::Task(_) | Self::Ping(_) | Self::Directory(_) => Vec::new(),
-            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => Vec::new(),
+            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) | Self::Kept(_) => Vec::new(),
             Self::Send(work) => gather([work.underway()]),
             Self::Broadcast(work) => gather(work.sends().map(|(_, send)| send.underway())),
         }
@@ -408,7 +426,7 @@ impl Work {
     pub fn task_id(&self) -> Option<String> {
         match self {
             Self::Connect(_) | Self::Card(_) | Self::Broadcast(_) | Self::Ping(_) | Self::Directory(_) => None,
-            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) => None,
+            Self::Push(_) | Self::Asking(_) | Self::Approving(_) | Self::Linked(_) | Self::Kept(_) => None,
             Self::Send(work) => work.task_id(),
             Self::Task(work) => Some(String::from(work.task_id())),
         }

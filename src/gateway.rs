@@ -35,6 +35,7 @@ mod explaining;
 mod granting;
 mod linking;
 mod noting;
+mod parking;
 mod peers;
 mod pinning;
 mod plain;

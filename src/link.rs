@@ -3,6 +3,7 @@
 //! Each link has its own state, its own deadlines and its own calls, so a server that is silent or slow delays nothing but
 //! itself. What a link says to calls comes out as reports, which the gateway hands on.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,7 +13,9 @@ use crate::exchange::{self, Exchanges};
 use crate::ground::Ground;
 use crate::io::{AuthorizeEvent, Deadline, ExchangeId, LinkEvent, LinkId, Misuse};
 use crate::json::Json;
+use crate::jsonrpc::Id;
 use crate::list::gather;
+use crate::mcp::asks::Ask;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::table::Table;
 use crate::time::Instant;
@@ -31,6 +34,7 @@ pub mod listing;
 pub mod mirrored;
 pub mod naming;
 pub mod pins;
+mod questions;
 mod refresh;
 pub mod relay;
 pub mod wire;
@@ -59,6 +63,15 @@ pub enum Job {
         /// the call
         order: CallOrder,
     },
+    /// what the server asked is answered
+    Answer {
+        /// by whom it was asked
+        server: ServerNumber,
+        /// the id of its request
+        id: Id,
+        /// a result, or code and words of an error
+        outcome: Result<Json, (i64, String)>,
+    },
     /// a call is not wanted any more
     Cancel {
         /// by whom it was made
@@ -75,8 +88,27 @@ pub enum Job {
 pub enum Report {
     /// to a call
     Call(CallId, CallReport),
+    /// to the client of a call: a question
+    Asks(Box<ServerQuestion>),
+    /// that a question needs no answer any more
+    Unasks(ServerNumber, Id),
     /// to everybody: other tools are offered
     ToolsChanged,
+}
+
+/// What a server asks its client while calls run (MCP 2025-11-25, client features).
+#[derive(Debug)]
+pub struct ServerQuestion {
+    /// who asks
+    pub server: ServerNumber,
+    /// the id of its request
+    pub id: Id,
+    /// what for
+    pub ask: Ask,
+    /// the parameters of its request, as they came
+    pub params: Json,
+    /// the calls that it may be about, the oldest first
+    pub calls: Vec<CallId>,
 }
 
 /// What a link says to a call.
@@ -278,6 +310,11 @@ impl Links {
                 Some(link) => link.call(out, order, &mut reports),
                 None => reports.push(Report::Call(order.call, CallReport::Lost(gone()))),
             },
+            Job::Answer { server, id, outcome } => {
+                if let Some(link) = self.get_mut(server) {
+                    link.answer(out, &id, outcome);
+                }
+            }
             Job::Cancel { server, call, reason } => {
                 if let Some(link) = self.get_mut(server) {
                     link.cancel(out, call, reason);

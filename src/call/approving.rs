@@ -8,7 +8,7 @@ use crate::incoming::is_http;
 use crate::io::{Deadline, Reason};
 use crate::json::{self, Array, Json, Object};
 use crate::jsonrpc;
-use crate::mcp::asks::Ask;
+use crate::mcp::asks::{Ask, Question};
 use crate::mcp::content;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
@@ -28,17 +28,19 @@ pub struct Approving {
     tell_at: Instant,
     /// the number of the question that the client was asked and has not answered
     question: Option<u64>,
+    /// what a client is asked by the result of its call
+    form: Option<Json>,
 }
 
 impl Approving {
     /// Waits, and asks the client where it may be asked.
     pub fn start(run: &mut Run<'_>, id: String, arguments: Option<Json>) -> Self {
         let now = run.ground.now;
-        let mut work = Self { id, arguments, until: now, tell_at: now.plus_ms(TELL_MS), question: None };
+        let mut work = Self { id, arguments, until: now, tell_at: now.plus_ms(TELL_MS), question: None, form: None };
         work.set_until(run);
         let settings = &run.ground.config.policy.approval;
         let may_ask = settings.elicitation.unwrap_or(!is_http(run.caller.peer));
-        if may_ask && run.caller.era == Era::Legacy && run.caller.capabilities.has(Ask::Elicitation) {
+        if may_ask && run.caller.capabilities.has(Ask::Elicitation) {
             work.ask(run);
         }
         work.tell(run);
@@ -61,6 +63,10 @@ impl Approving {
         run.caller.asked += 1;
         self.question = Some(number);
         let params = run.scope.secrets.redact_json(params.finish());
+        if run.caller.era == Era::Modern {
+            self.form = Some(params);
+            return;
+        }
         run.say(jsonrpc::request(&question_id(run.caller.call, number), Ask::Elicitation.method(), &params));
     }
 
@@ -72,6 +78,13 @@ impl Approving {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The question, for a client that is asked by the result of its call.
+    #[must_use]
+    pub fn question(&self) -> Option<Question> {
+        let (number, params) = self.question.zip(self.form.clone())?;
+        Some(Question { key: number.to_string(), ask: Ask::Elicitation, params })
     }
 
     /// Takes the answer to a question, where it was asked: whether the person said yes; none where nobody was asked.
@@ -106,6 +119,11 @@ impl Approving {
             self.tell(run);
             return None;
         }
+        if expiry == Expiry::None {
+            // Approved, and its client never came back for it.
+            self.withdraw(run);
+            return Some(Err(denied("the client did not come back in time", "expired", &self.id)));
+        }
         policy::notice(run, "approval_expired", &self.id);
         self.withdraw_question(run);
         Some(match expiry {
@@ -136,7 +154,7 @@ impl Approving {
 
     /// Tells the client that its answer is no longer wanted.
     pub fn withdraw_question(&mut self, run: &mut Run<'_>) {
-        let Some(question) = self.question.take() else { return };
+        let Some(question) = self.question.take().filter(|_| self.form.is_none()) else { return };
         let mut params = Object::new();
         params.string("requestId", &question_id(run.caller.call, question)).string("reason", "it was decided elsewhere");
         run.say(jsonrpc::notification("notifications/cancelled", &params.finish()));
@@ -164,6 +182,7 @@ impl Approving {
             until,
             tell_at: now.plus_ms(TELL_MS),
             question: question.and_then(|number| u64::try_from(number).ok()),
+            form: None,
         }
     }
 }

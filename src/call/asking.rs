@@ -14,7 +14,7 @@ use crate::snapshot::Record;
 use crate::time::Instant;
 
 /// How long a client may take: there is a person behind most answers.
-const TIMEOUT_MS: u64 = 600_000;
+pub(crate) const TIMEOUT_MS: u64 = 600_000;
 
 /// A call that goes on when its questions are answered.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub fn read_id(id: &Id) -> Option<(CallId, u64)> {
 }
 
 /// The id of a question's request: one that no other question of any call has or will have.
-fn id(call: CallId, question: u64) -> String {
+pub(super) fn id(call: CallId, question: u64) -> String {
     format!("{}-{question}", call.0)
 }
 

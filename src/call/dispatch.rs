@@ -28,6 +28,8 @@ pub enum Sink {
     Push(TaskNumber),
     /// to a request of the plain task API: what was found out about the agent at a URL, or else a task
     Request(RequestId, Option<String>),
+    /// to the peer, once it comes back with the answers that it was asked for
+    Parked,
     /// nowhere
     Nobody,
 }

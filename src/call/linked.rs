@@ -2,14 +2,16 @@
 
 use alloc::format;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::policy::{self, Admitted};
+use super::questions::Open;
 use super::rounds::Rounds;
 use super::{Ended, Run, Work, fault};
 use crate::io::{Deadline, Level, Reason};
 use crate::json::{Json, Object, Raw};
 use crate::jsonrpc;
-use crate::link::catalog::LinkedTool;
+use crate::link::catalog::{LinkedTool, ServerNumber};
 use crate::link::wire::CallOrder;
 use crate::link::{CallReport, Job, relay};
 use crate::mcp::asks::Asks;
@@ -21,12 +23,12 @@ use crate::time::Instant;
 const TRACES: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 /// How many times its time a call may take at most while its server tells of progress.
-const MOST_TIMES: u64 = 10;
+pub(super) const MOST_TIMES: u64 = 10;
 
 /// A call that its server has not answered.
 #[derive(Debug)]
 pub struct LinkedCall {
-    tool: Arc<LinkedTool>,
+    pub(super) tool: Arc<LinkedTool>,
     until: Instant,
     /// the end, whatever the server tells of progress
     latest: Instant,
@@ -36,6 +38,8 @@ pub struct LinkedCall {
     rounds: Rounds,
     /// what its server asks for
     asks: Option<Asks>,
+    /// what its server asks while the call runs
+    pub(super) questions: Vec<Open>,
 }
 
 impl LinkedCall {
@@ -76,12 +80,15 @@ impl LinkedCall {
         run.ground.link_jobs.push_back(Job::Call { server: tool.server, order });
         let until = now.plus_ms(tool.timeout_ms);
         let latest = now.plus_ms(tool.timeout_ms.saturating_mul(MOST_TIMES));
-        let work = Self { tool: tool.clone(), until, latest, arguments: original, rounds, asks: None };
+        let work = Self { tool: tool.clone(), until, latest, arguments: original, rounds, asks: None, questions: Vec::new() };
         Ok(Started::Running(alloc::boxed::Box::new(Work::Linked(work))))
     }
 
     /// Takes in what the link says.
     pub fn report(&mut self, run: &mut Run<'_>, report: CallReport) -> Option<Ended> {
+        if matches!(report, CallReport::Result(_) | CallReport::Refused(_) | CallReport::Lost(_)) {
+            self.end_questions(run, true, false);
+        }
         match report {
             CallReport::Result(raw) => {
                 if relay::asks(&raw) {
@@ -104,7 +111,9 @@ impl LinkedCall {
                 None
             }
             CallReport::Progress(params) => {
-                self.until = run.ground.now.plus_ms(self.tool.timeout_ms).min(self.latest);
+                if self.questions.is_empty() {
+                    self.until = run.ground.now.plus_ms(self.tool.timeout_ms).min(self.latest);
+                }
                 if let Some(token) = &run.caller.progress_token {
                     let params = relay::progress(&params, token);
                     let params = run.scope.secrets.redact_json(params);
@@ -131,7 +140,25 @@ impl LinkedCall {
         self.asks.take()
     }
 
+    /// Waits anew for so long, and so many times that at most.
+    pub(super) fn wait(&mut self, run: &Run<'_>, ms: u64, times: u64) {
+        self.until = run.ground.now.plus_ms(ms);
+        self.latest = run.ground.now.plus_ms(ms.saturating_mul(times));
+    }
+
+    /// Whether it is a call to that server.
+    #[must_use]
+    pub fn is_at(&self, server: ServerNumber) -> bool {
+        self.tool.server == server
+    }
+
     /// What it was called with.
+    #[must_use]
+    pub const fn arguments(&self) -> Option<&Json> {
+        self.arguments.as_ref()
+    }
+
+    /// The same, where it is started again.
     #[must_use]
     pub fn into_arguments(self) -> Option<Json> {
         self.arguments
@@ -150,9 +177,17 @@ impl LinkedCall {
         if run.ground.now < self.until {
             return None;
         }
+        let is_asked = !self.questions.is_empty();
+        if is_asked {
+            self.end_questions(run, true, true);
+        }
         self.cancel(run, "the call took too long");
         let (server, wait) = (&self.tool.server_name, fault::duration(self.tool.timeout_ms));
-        let message = format!("MCP server '{server}' did not answer {} within {wait}", self.tool.tool);
+        let message = if is_asked {
+            format!("the client did not answer what MCP server '{server}' asked within 10 minutes")
+        } else {
+            format!("MCP server '{server}' did not answer {} within {wait}", self.tool.tool)
+        };
         Some(Err(ToolError::new(Code::Timeout, message).with("server", Json::string(server))))
     }
 
@@ -163,7 +198,8 @@ impl LinkedCall {
     }
 
     /// Takes the call back.
-    pub fn cancel(&self, run: &mut Run<'_>, reason: &'static str) {
+    pub fn cancel(&mut self, run: &mut Run<'_>, reason: &'static str) {
+        self.end_questions(run, false, true);
         let (server, call) = (self.tool.server, run.caller.call);
         run.ground.link_jobs.push_back(Job::Cancel { server, call, reason });
     }

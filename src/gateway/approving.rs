@@ -48,8 +48,11 @@ impl Gateway {
         self.ground.notice(Level::Notice, "approval_decided", fields);
         let waits = |work: &Work| if let Work::Approving(work) = work { work.id() == id } else { false };
         let waiting = self.calls.iter().find(|(_, call)| waits(&call.work));
-        let Some((call, _)) = waiting else { return Ok(told) };
-        let call = *call;
+        let Some((call, parked)) = waiting.map(|(id, call)| (*id, call.sink == Sink::Parked)) else { return Ok(told) };
+        if approved && parked {
+            // It goes out when its client comes back.
+            return Ok(told);
+        }
         if approved {
             self.start_again(call, Some(id));
         } else {
@@ -67,6 +70,14 @@ impl Gateway {
     /// A call was approved, or waits under a policy that is another one now: it is started again, and held against the
     /// policy once more.
     pub(super) fn start_again(&mut self, call: CallId, approval: Option<&str>) {
+        if self.calls.get(&call).is_some_and(|call| call.sink == Sink::Parked) {
+            // Nobody is there who could be told of a call that goes on.
+            return self.work(call, |work, run| {
+                let Work::Approving(work) = work else { return None };
+                work.void(run);
+                Some(Err(denied("the policy changed while the call waited: call it once more", "expired", work.id())))
+            });
+        }
         self.work(call, |work, run| {
             if let Work::Approving(work) = work {
                 work.withdraw_question(run);
@@ -92,19 +103,26 @@ impl Gateway {
 
     /// The answer of a client that was asked whether a call may be made; whether there was such a question.
     pub(super) fn approval_answered(&mut self, peer: PeerId, call: CallId, question: u64, outcome: &Outcome<'_>) -> bool {
-        let found = self.calls.get_mut(&call).filter(|call| call.caller.peer == peer);
-        let Some(Work::Approving(work)) = found.map(|call| call.work.as_mut()) else { return false };
+        let found = self.calls.get(&call).filter(|call| call.caller.peer == peer);
+        let Some(Work::Approving(_)) = found.map(|call| call.work.as_ref()) else { return false };
         let result = match outcome {
             Outcome::Result(result) => Some(Json::from_raw(*result)),
             Outcome::Error(_) => None,
         };
+        self.approval_said(call, question, result.as_ref());
+        true
+    }
+
+    /// What the user of a client said to the question whether a call may be made; nothing where it was not answered.
+    pub(super) fn approval_said(&mut self, call: CallId, question: u64, result: Option<&Json>) {
+        let found = self.calls.get_mut(&call).map(|call| call.work.as_mut());
+        let Some(Work::Approving(work)) = found else { return };
         let id = work.id().to_string();
-        if let Some(approved) = work.answered(question, result.as_ref()) {
+        if let Some(approved) = work.answered(question, result) {
             let reason = (!approved).then(|| "the user of the client said no".to_string());
             // One that came too late finds its request decided.
             let _late = self.decide(&id, Decision { approved, by: Decider::Client, reason });
         }
-        true
     }
 
     /// The host's person decided.

@@ -44,7 +44,7 @@ impl Gateway {
         }
     }
 
-    fn notice_asked(&mut self, subject: &Subject, lack: Option<&str>) {
+    pub(super) fn notice_asked(&mut self, subject: &Subject, lack: Option<&str>) {
         let mut fields = Object::new();
         fields.string(subject.kind(), subject.name()).optional_string("refused", lack);
         self.ground.notice(Level::Info, "call_asked", fields);
@@ -69,6 +69,14 @@ impl Gateway {
         {
             return;
         }
+        let about = id.and_then(asking::read_id);
+        let raw = match &outcome {
+            Outcome::Result(raw) => Ok(*raw),
+            Outcome::Error(raw) => Err(*raw),
+        };
+        if about.is_some_and(|(call, question)| self.question_answered(peer, call, question, raw)) {
+            return;
+        }
         let limit = self.ground.config.limits.message_bytes;
         let Some((call, question, asking)) = id.and_then(|id| self.asked(peer, id)) else {
             return self.noise(peer, "a response to no request");
@@ -88,6 +96,12 @@ impl Gateway {
 
     /// A peer's answer was longer than a message may be and is lost; whether there was such a question.
     pub(super) fn response_too_long(&mut self, peer: PeerId, id: &Id) -> bool {
+        if let Some((call, question)) = asking::read_id(id) {
+            let error = r#"{"code":-32603,"message":"the client's answer is larger than message_bytes allows"}"#;
+            if json::parse(error, 2).is_ok_and(|error| self.question_answered(peer, call, question, Err(error))) {
+                return true;
+            }
+        }
         let Some((call, question, asking)) = self.asked(peer, id) else { return false };
         asking.lose(question);
         self.end_for_size(call);

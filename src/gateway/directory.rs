@@ -209,7 +209,7 @@ impl Gateway {
             Asker::Call(call) => self.work(call, |work, _| match work {
                 Work::Directory(asking) => asking.found(lookup, found),
                 Work::Connect(_) | Work::Card(_) | Work::Send(_) | Work::Task(_) | Work::Broadcast(_) => None,
-                Work::Ping(_) | Work::Push(_) | Work::Asking(_) | Work::Linked(_) | Work::Approving(_) => None,
+                Work::Ping(_) | Work::Push(_) | Work::Asking(_) | Work::Linked(_) | Work::Approving(_) | Work::Kept(_) => None,
             }),
         }
         Ok(())

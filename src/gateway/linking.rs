@@ -30,6 +30,8 @@ impl Gateway {
             for report in reports {
                 match report {
                     Report::Call(call, report) => self.linked(call, report),
+                    Report::Asks(question) => self.server_asks(*question),
+                    Report::Unasks(server, id) => self.server_unasks(server, &id),
                     Report::ToolsChanged => self.offer_anew(),
                 }
             }

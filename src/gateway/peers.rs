@@ -46,6 +46,7 @@ impl Gateway {
         for call in session.calls() {
             self.stop(call, false);
         }
+        self.forget_parked(peer);
         let is_left = self.peers.values().all(|other| other.scope != session.scope);
         if is_left && self.scopes.get(session.scope.as_str()).is_some_and(Scope::is_empty) {
             self.scopes.remove(session.scope.as_str());
@@ -202,7 +203,10 @@ impl Gateway {
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
             return self.answer(&caller, &subject, Err(error), self.ground.now);
         }
-        self.begin(caller, subject, arguments, answers, self.ground.now);
+        match Self::parked(&subject, &answers) {
+            Some(parked) => self.come_back(caller, parked, arguments, answers),
+            None => self.begin(caller, subject, arguments, answers, self.ground.now),
+        }
     }
 
     pub(super) fn notification(&mut self, peer: PeerId, method: &str, params: Option<Raw<'_>>) {

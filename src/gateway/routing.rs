@@ -41,8 +41,10 @@ impl Gateway {
                 if let Some(session) = self.peers.get_mut(&caller.peer) {
                     session.begin(&caller.request, caller.call);
                 }
+                let id = caller.call;
                 let call = Call { caller, sink: Sink::Peer, scope: scope_name.clone(), subject, work, started, timer: None };
                 self.enter(Box::new(call));
+                self.park(id, arguments);
             }
             Ok(Started::Done(result)) => self.answer(&caller, &subject, Ok(result), started),
             Ok(Started::Asks(asks)) => self.ask(caller, subject, arguments, asks, started),
@@ -142,6 +144,10 @@ impl Gateway {
         let ended = self.act(&mut call, act);
         let left = if ended.is_some() || !before.is_empty() { call.work.aliases() } else { Vec::new() };
         match ended {
+            Some(ended) if call.sink == Sink::Parked && !matches!(call.work.as_ref(), Work::Kept(_)) => {
+                self.keep_outcome(&mut call, ended);
+                self.keep(call);
+            }
             Some(ended) => {
                 self.set_timer(&mut call, None);
                 self.forget(&call, if before.is_empty() { &left } else { &before });
@@ -178,7 +184,7 @@ impl Gateway {
             Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
             Sink::Push(number) => self.served.touch(*number),
             Sink::Request(request, url) => self.plain_called(*request, url.as_deref(), ended),
-            Sink::Nobody => {}
+            Sink::Nobody | Sink::Parked => {}
         }
     }
 

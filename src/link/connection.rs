@@ -289,11 +289,23 @@ impl Link {
 
     /// A message or several, as they came.
     pub fn line(&mut self, out: &mut Outside<'_>, text: &str, reports: &mut Vec<Report>) {
-        let depth = out.ground.config.limits.depth();
-        self.take(out, jsonrpc::read(text, depth), reports, true);
+        self.message(out, text, None, reports);
     }
 
-    fn take(&mut self, out: &mut Outside<'_>, message: jsonrpc::Incoming<'_>, reports: &mut Vec<Report>, top: bool) {
+    /// The same on the stream of a request.
+    fn message(&mut self, out: &mut Outside<'_>, text: &str, about: Option<u64>, reports: &mut Vec<Report>) {
+        let depth = out.ground.config.limits.depth();
+        self.take(out, jsonrpc::read(text, depth), about, reports, true);
+    }
+
+    fn take(
+        &mut self,
+        out: &mut Outside<'_>,
+        message: jsonrpc::Incoming<'_>,
+        about: Option<u64>,
+        reports: &mut Vec<Report>,
+        top: bool,
+    ) {
         match message {
             jsonrpc::Incoming::Response { id, outcome } => {
                 let id = id.and_then(|id| u64::try_from(json::integer(id.as_json().as_str())?).ok());
@@ -305,16 +317,10 @@ impl Link {
                 self.answered(out, asked, outcome, reports);
             }
             jsonrpc::Incoming::Notification { method, params } => self.told(out, &method, params, reports),
-            jsonrpc::Incoming::Request { id, method, .. } => {
-                let answer = match method.as_str() {
-                    "ping" => jsonrpc::result(&id, &Object::new().finish()),
-                    _ => jsonrpc::error(Some(&id), jsonrpc::METHOD_NOT_FOUND, "this client does not serve that", None),
-                };
-                self.say(out, "", answer);
-            }
+            jsonrpc::Incoming::Request { id, method, params } => self.requested(out, (id, &method, params), about, reports),
             jsonrpc::Incoming::Batch(elements) if top => {
                 for element in elements {
-                    self.take(out, jsonrpc::read_raw(element), reports, false);
+                    self.take(out, jsonrpc::read_raw(element), about, reports, false);
                 }
             }
             jsonrpc::Incoming::Batch(_) | jsonrpc::Incoming::Invalid { .. } | jsonrpc::Incoming::Noise => self.noise += 1,
@@ -347,6 +353,7 @@ impl Link {
     fn told(&mut self, out: &mut Outside<'_>, method: &str, params: Option<Raw<'_>>, reports: &mut Vec<Report>) {
         match method {
             "notifications/tools/list_changed" => self.changed(out, reports),
+            "notifications/cancelled" => self.unasked(params, reports),
             "notifications/progress" => {
                 let Some(members) = params.and_then(json::members) else { return };
                 let token = members.get("progressToken").and_then(|raw| u64::try_from(json::integer(raw.get())?).ok());
@@ -398,9 +405,9 @@ impl Link {
         let Wire::Http(wire) = &mut self.wire else { return };
         for heard in wire.report(out, exchange, report) {
             match heard {
-                Heard::Message(text) => {
+                Heard::Message(text, about) => {
                     let text = self.accepted(text);
-                    self.line(out, &text, reports);
+                    self.message(out, &text, about, reports);
                 }
                 Heard::Refused { id, refusal } => self.refused(out, id, refusal, reports),
                 Heard::Unanswered { id, why } => {

@@ -71,8 +71,8 @@ pub struct Sent<'m> {
 /// What came of it.
 #[derive(Debug)]
 pub enum Heard {
-    /// a message, or several
-    Message(String),
+    /// a message, or several, and the request on whose stream it came
+    Message(String, Option<u64>),
     /// there will be no answer to a request
     Unanswered {
         /// to which
@@ -323,7 +323,14 @@ impl HttpWire {
             return alloc::vec![Heard::Endpoint];
         }
         // An event without data has an id alone, for those who come back.
-        if kind != "message" || data.is_empty() { Vec::new() } else { alloc::vec![Heard::Message(data.to_string())] }
+        if kind != "message" || data.is_empty() {
+            return Vec::new();
+        }
+        let about = match self.open.get(&exchange).map(|posted| &posted.wanted) {
+            Some(For::Answer(id)) if !self.events => Some(*id),
+            Some(For::Answer(_) | For::Nothing | For::Standing) | None => None,
+        };
+        alloc::vec![Heard::Message(data.to_string(), about)]
     }
 
     /// A complete answer of HTTP.
@@ -341,7 +348,7 @@ impl HttpWire {
             For::Standing if self.events => alloc::vec![Heard::Lost(format!("answered HTTP {} instead of events", reply.status))],
             For::Standing | For::Nothing => Vec::new(),
             For::Answer(_) if is_ok && self.events => Vec::new(),
-            For::Answer(_) if is_ok && !body.trim().is_empty() => alloc::vec![Heard::Message(body)],
+            For::Answer(_) if is_ok && !body.trim().is_empty() => alloc::vec![Heard::Message(body, None)],
             For::Answer(id) if is_ok => {
                 alloc::vec![Heard::Unanswered {
                     id,

@@ -69,8 +69,7 @@ fn capabilities() -> Object {
 pub fn initialize(config: &Config) -> Object {
     let mut params = Object::new();
     params.string("protocolVersion", LEGACY_VERSIONS.last().copied().unwrap_or_default());
-    // What older servers ask is not passed on.
-    params.nested("capabilities", Object::new()).json("clientInfo", &client_info(config));
+    params.nested("capabilities", capabilities()).json("clientInfo", &client_info(config));
     params
 }
 

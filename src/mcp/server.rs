@@ -23,6 +23,9 @@ const INSTRUCTIONS: &str = "Talks to A2A agents. Connect one with connect_agent,
 continues the conversation. A result in state input-required waits for your answer: send it with send_message. \
 Over HTTP agents and conversations belong to your session, or where there is none to your token.";
 
+/// What is wrong with a state that is brought back and not taken.
+pub(crate) const STATE_FAULT: &str = "`requestState` is not what this call was given, or too old: call again without it";
+
 /// What becomes of a request.
 #[derive(Debug)]
 pub enum Answer<'a> {
@@ -309,8 +312,7 @@ fn answers(ground: &Ground, envelope: &Envelope, call: &[String], params: &Membe
     let mut answers = Answers::read(params)?;
     if let Some(raw) = params.get("requestState") {
         let state = json::string(raw).and_then(|sealed| ground.seal().open(&sealed, call, ground.wall()));
-        let fault = "`requestState` is not what this call was given, or too old: call again without it";
-        answers.state = Some(state.ok_or_else(|| RpcError::new(INVALID_PARAMS, fault))?);
+        answers.state = Some(state.ok_or_else(|| RpcError::new(INVALID_PARAMS, STATE_FAULT))?);
     }
     Ok(answers)
 }

@@ -7,7 +7,7 @@ use narrows::io::{Input, PeerId};
 
 use crate::world::{World, at, genesis, servers, string_at};
 
-const ALL: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}"#;
+pub const ALL: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}"#;
 const TOOL: &str = "mcp_s_x";
 /// A state with spellings that a parser would not write again.
 const STATE: &str = r#""\u00e9\/ {\"a\":1.0}""#;
@@ -24,7 +24,7 @@ fn legacy_host(config: &str, capabilities: &str) -> World {
     world
 }
 
-fn shake(world: &mut World, peer: u64, capabilities: &str) {
+pub fn shake(world: &mut World, peer: u64, capabilities: &str) {
     let hands = format!(r#""protocolVersion":"2025-11-25","capabilities":{capabilities}"#);
     world.say(peer, &format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{{hands}}}}}"#));
 }
@@ -37,7 +37,7 @@ fn modern_host(config: &str) -> World {
     world
 }
 
-fn modern_call(world: &mut World, peer: u64, id: u64, capabilities: &str, more: &str) {
+pub fn modern_call(world: &mut World, peer: u64, id: u64, capabilities: &str, more: &str) {
     let meta = format!(
         r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{capabilities}"#
     );
@@ -60,13 +60,13 @@ fn complete(world: &mut World, call: &str) {
 }
 
 /// The next question to the client, as a request of its own, and its id.
-fn question(world: &mut World) -> (String, String) {
+pub fn question(world: &mut World) -> (String, String) {
     let (_, text) = world.said.pop_front().expect("a question");
     let id = at(&text, &["id"]).unwrap();
     (text, id)
 }
 
-fn state_of(answer: &str) -> String {
+pub fn state_of(answer: &str) -> String {
     at(answer, &["result", "requestState"]).unwrap_or_else(|| panic!("no state: {answer}"))
 }
 

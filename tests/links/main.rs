@@ -22,6 +22,7 @@ mod health;
 mod lists;
 mod loss;
 mod pins;
+mod questions;
 mod random;
 mod reload;
 mod remote;
