@@ -369,7 +369,7 @@ impl Work {
     pub fn questions(&self) -> Vec<Question> {
         match self {
             Self::Linked(work) => work.open_questions(),
-            Self::Approving(work) => gather(work.question().into_iter()),
+            Self::Approving(work) => gather(work.question()),
             Self::Connect(_) | Self::Card(_) | Self::Send(_) | Self::Task(_) | Self::Broadcast(_) | Self::Ping(_) => Vec::new(),
             Self::Directory(_) | Self::Push(_) | Self::Asking(_) | Self::Kept(_) => Vec::new(),
         }

@@ -37,6 +37,7 @@ pub mod pins;
 mod questions;
 mod refresh;
 pub mod relay;
+pub mod search;
 pub mod wire;
 
 use catalog::{Catalog, ServerNumber};

@@ -18,6 +18,7 @@ macro_rules! output {
 }
 
 mod broadcast_message;
+pub(crate) mod call_tool;
 mod cancel_task;
 mod check_inbox;
 mod clear_history;
@@ -35,6 +36,7 @@ mod ping_agent;
 mod read_inbox;
 mod remove_caller_card;
 mod respond_task;
+mod search_tools;
 mod send_message;
 mod view_caller_card;
 
@@ -71,6 +73,15 @@ pub(crate) const OWN: [&Tool; 19] = [
     &view_caller_card::TOOL,
 ];
 
+/// What is offered in place of the tools of MCP servers, where these are found instead of listed.
+pub const SEARCH: [&Tool; 2] = [&search_tools::TOOL, &call_tool::TOOL];
+
+/// A tool of the gateway that a configuration offers.
+pub fn own(config: &Config, name: &str) -> Option<&'static Tool> {
+    let search = SEARCH.into_iter().filter(|_| config.is_searched());
+    offered(config).chain(search).find(|tool| tool.name == name)
+}
+
 /// The tools that a configuration offers.
 pub fn offered(config: &Config) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().copied().filter(|tool| {
@@ -88,6 +99,16 @@ pub fn offered(config: &Config) -> impl Iterator<Item = &'static Tool> {
 mod tests {
     use super::*;
     use crate::json::{self, Json};
+
+    #[test]
+    fn search_finds_what_it_then_calls() {
+        for tool in SEARCH {
+            assert_eq!(Json::parse(tool.input, 32).unwrap().as_str(), tool.input, "{}", tool.name);
+            assert!(TOOLS.iter().all(|other| other.name != tool.name));
+            let json = tool.to_json();
+            assert_eq!(json.members().unwrap().has("outputSchema"), !tool.output.is_empty());
+        }
+    }
 
     #[test]
     fn tools_are_sorted_and_their_schemas_are_compact_json_objects() {

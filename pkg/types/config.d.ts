@@ -91,6 +91,8 @@ export interface ConfigObject {
   readonly mcp_servers?: readonly McpServer[];
   /** how their tools are offered */
   readonly mcp?: {
+    /** whether two tools that find and call them, `search_tools` and `call_tool`, are listed in their place */
+    readonly search?: boolean;
     /** whether a tool whose description or schema changed is held back until it is accepted; true by default */
     readonly pins?: boolean;
   };

@@ -146,7 +146,7 @@ pub(crate) fn evaluation(config: &Config, tool: &LinkedTool, caller: &CallerConf
 }
 
 /// Who calls: of a peer that the host opened the host says it, of one that came over HTTP its token.
-fn caller(run: &Run<'_>) -> CallerConfig {
+pub(crate) fn caller(run: &Run<'_>) -> CallerConfig {
     let config = &run.ground.config;
     if !is_http(run.caller.peer) {
         return config.caller.clone();

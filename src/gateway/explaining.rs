@@ -15,7 +15,8 @@ use crate::list::gather;
 use crate::policy::evaluation::Step;
 use crate::policy::{Evaluation, Verdict};
 use crate::text;
-use crate::tools::offered;
+use crate::tools::call_tool::CALL_TOOL;
+use crate::tools::own;
 
 /// Nesting of a question: deeper arguments than the scan looks at are told as such.
 const DEPTH: u32 = 1 << 10;
@@ -86,7 +87,7 @@ impl Gateway {
 
     /// The tool of that name; where none is listed, what it would be of the servers whose tools are not known.
     fn candidates(&self, name: &str) -> Vec<Candidate> {
-        if offered(&self.ground.config).any(|tool| tool.name == name) {
+        if own(&self.ground.config, name).is_some() {
             return Vec::new();
         }
         if let Some(tool) = self.ground.catalog.find(name) {
@@ -106,8 +107,11 @@ impl Gateway {
 
     /// What is to be said of a name that no server stands behind.
     fn not_linked(&self, name: &str, unknown: &mut Vec<String>) -> Object {
-        let (verdict, outcome, rule) = if offered(&self.ground.config).any(|tool| tool.name == name) {
-            unknown.push("what is in a message to an agent: it is scanned for secrets when it is sent".to_string());
+        let (verdict, outcome, rule) = if own(&self.ground.config, name).is_some() {
+            unknown.push(match name {
+                CALL_TOOL => "which tool it calls: that one is held against the policy under its own name".to_string(),
+                _ => "what is in a message to an agent: it is scanned for secrets when it is sent".to_string(),
+            });
             (Verdict::Run, "pass", "a tool of the gateway itself, which needs no approval".to_string())
         } else {
             let near = self.ground.catalog.near(name);

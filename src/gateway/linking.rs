@@ -64,6 +64,10 @@ impl Gateway {
             fields.strings("tools", &self.ground.catalog.shared);
             self.ground.notice(Level::Warning, "tool_names_shared", fields);
         }
+        // What is found and called by the same two tools all the time is no other list.
+        if self.ground.config.is_searched() {
+            return;
+        }
         let peers = gather(self.peers.iter().map(|(peer, _)| *peer));
         for peer in peers {
             self.tell_of_tools(peer);

@@ -182,7 +182,7 @@ impl Gateway {
     /// The outcome of a call whose client is away is kept until it comes back, as long as an answer may take.
     pub(super) fn keep_outcome(&mut self, call: &mut crate::call::Call, ended: Ended) {
         let until = self.ground.now.plus_ms(asking::TIMEOUT_MS);
-        call.work = Box::new(Work::Kept(Kept { ended, until }));
+        *call.work = Work::Kept(Kept { ended, until });
     }
 
     /// A peer is gone, and whatever waits for it to come back.

@@ -16,7 +16,8 @@ use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
 use crate::scope::Scope;
 use crate::text;
-use crate::tools::offered;
+use crate::tools::call_tool::{self, CALL_TOOL};
+use crate::tools::{SEARCH, offered, own};
 
 /// What the model of a host is told about the server.
 const INSTRUCTIONS: &str = "Talks to A2A agents. Connect one with connect_agent, then send_message by its alias; a follow-up \
@@ -223,6 +224,12 @@ fn tools_list(ground: &Ground, era: Era) -> Json {
         for tool in offered(config) {
             list.json(&tool.to_json());
         }
+        if config.is_searched() {
+            for tool in SEARCH {
+                list.json(&tool.to_json());
+            }
+            return list.finish();
+        }
         for tool in ground.catalog.iter() {
             list.json(&tool.to_json(era));
         }
@@ -240,10 +247,16 @@ fn tools_list(ground: &Ground, era: Era) -> Json {
 
 fn tools_call<'a>(scope_name: &str, ground: &Ground, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
     let name = params.string("name").ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
-    let own = offered(&ground.config).find(|tool| tool.name == name).map(Subject::Tool);
-    let linked = || ground.catalog.find(&name).map(|tool| Subject::Linked(tool.clone()));
-    let subject = own.or_else(linked).ok_or_else(|| unknown_tool(ground, &name))?;
-    let arguments = arguments(params)?;
+    let mut arguments = arguments(params)?;
+    let linked = |name: &str| ground.catalog.find(name).map(|tool| Subject::Linked(tool.clone()));
+    let mut subject = own(&ground.config, &name).map(Subject::Tool).or_else(|| linked(&name));
+    if matches!(&subject, Some(Subject::Tool(tool)) if tool.name == CALL_TOOL) {
+        let meant = call_tool::meant(&arguments.and_then(json::members).unwrap_or_default());
+        if let Some((tool, given)) = meant.and_then(|(name, given)| Some((linked(&name)?, given))) {
+            (subject, arguments) = (Some(tool), given);
+        }
+    }
+    let subject = subject.ok_or_else(|| unknown_tool(ground, &name))?;
     wanted(scope_name, ground, subject, arguments, envelope, params)
 }
 

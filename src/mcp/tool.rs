@@ -20,7 +20,8 @@ pub struct Tool {
     pub description: &'static str,
     /// the JSON Schema of the arguments, compact
     pub input: &'static str,
-    /// the JSON Schema of `structuredContent`, compact; admits the error form
+    /// the JSON Schema of `structuredContent`, compact; admits the error form. Empty where it
+    /// promises none
     pub output: &'static str,
     /// what a host may assume
     pub hints: Hints,
@@ -65,7 +66,9 @@ impl Tool {
         let mut out = Object::with_capacity(self.description.len() + self.input.len() + self.output.len() + 256);
         out.string("name", self.name).string("title", self.title).string("description", self.description);
         out.json("inputSchema", &Json::trusted(String::from(self.input)));
-        out.json("outputSchema", &Json::trusted(String::from(self.output)));
+        if !self.output.is_empty() {
+            out.json("outputSchema", &Json::trusted(String::from(self.output)));
+        }
         out.nested("annotations", hints);
         out.finish()
     }

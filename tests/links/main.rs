@@ -26,6 +26,7 @@ mod questions;
 mod random;
 mod reload;
 mod remote;
+mod search;
 mod taint;
 mod tokens;
 mod world;

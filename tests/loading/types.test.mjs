@@ -49,7 +49,7 @@ const everything = {
   external_agents: [{ name: "a", url: "https://agent.example/", headers: { "X-A": "b" } }],
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
   storage: true,
-  mcp: { pins: false },
+  mcp: { search: true, pins: false },
   mcp_servers: [{ name: "files", transport: { type: "stdio", command: "files", args: ["a"] }, env: ["HOME"], timeout_secs: 5, template_id: "filesystem", taint_scanning: false, taint_policy: { tools: { t: { default: "skip" } } } }],
   approval: { require_approval: ["mcp_*"], elicitation: true, channel_rules: [{ channel: "c", denied_tools: ["mcp_*"] }] },
   users: [{ id: "ada", tool_policy: { deny: ["mcp_*"] } }],
