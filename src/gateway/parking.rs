@@ -2,7 +2,6 @@
 //! is asked by the result of its call, which goes on meanwhile, and makes the call once more with the answers (MCP
 //! 2026-07-28, multi-round-trip requests).
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 

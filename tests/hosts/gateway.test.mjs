@@ -89,7 +89,7 @@ test("a failed call rejects with its code and its fields", async (t) => {
   const unknown = await failure(gateway.send({ agent: "nobody", message: "x" }));
   assert.ok(unknown instanceof GatewayError && unknown instanceof Error);
   assert.deepEqual([unknown.name, unknown.code], ["GatewayError", "unknown_agent"]);
-  assert.match(unknown.message, /there is no agent 'nobody'/);
+  assert.match(unknown.message, /there is no connected agent 'nobody'/);
   assert.equal(unknown.content[0].text, unknown.message);
   assert.equal((await failure(gateway.call("no_such_tool"))).code, "invalid_argument");
   assert.equal((await failure(gateway.call("send_message", "words"))).code, "invalid_argument");

@@ -188,7 +188,7 @@ fn over_http_the_stream_says_whose_question_it_is() {
         world.open(peer);
         shake(&mut world, peer, ALL);
     }
-    let mut reply = |world: &mut World, outcome: &str| {
+    let reply = |world: &mut World, outcome: &str| {
         let (exchange, request) = world.fetch();
         let id = at(request.body.as_deref().unwrap_or("{}"), &["id"]).unwrap_or_default();
         world.reply(exchange, 200, &[], &format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#));
