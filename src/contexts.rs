@@ -37,7 +37,8 @@ impl Conversation {
     /// only in the stored context and only where no task was named, a finished one is referred to.
     #[must_use]
     pub fn complete(&self, mut ids: Ids) -> Ids {
-        if ids.context_id.is_some() {
+        // The stored context by its name is the stored context.
+        if ids.context_id.is_some() && (ids.task_id.is_some() || ids.context_id != self.context_id) {
             return ids;
         }
         if let Some(task) = &ids.task_id {
@@ -121,7 +122,11 @@ mod tests {
         talk.learn(Some("c"), Some(("t", &State::InputRequired)));
         assert_eq!(talk.complete(Ids::default()), ids(Some("c"), Some("t")));
         assert_eq!(talk.complete(ids(Some("mine"), None)), ids(Some("mine"), None));
+        assert_eq!(talk.complete(ids(Some("c"), None)), ids(Some("c"), Some("t")));
         assert_eq!(talk.complete(ids(None, Some("other"))), ids(Some("c"), Some("other")));
+        assert_eq!(talk.complete(ids(Some("c"), Some("other"))), ids(Some("c"), Some("other")));
+        talk.remember("elsewhere".into(), "d".into());
+        assert_eq!(talk.complete(ids(Some("c"), Some("elsewhere"))), ids(Some("c"), Some("elsewhere")));
         talk.learn(Some("c"), Some(("t", &State::Completed)));
         let next = talk.complete(Ids::default());
         assert_eq!((next.task_id, next.reference_task_ids), (None, Some(alloc::vec!["t".into()])));
