@@ -57,6 +57,8 @@ pub struct Profile {
     pub interface: Option<Interface>,
     /// the one in the other version that the card offers too
     pub other: Option<Box<Interface>>,
+    /// the one for messages that hold the bytes of files, where that is another one
+    pub files: Option<Box<Interface>>,
     /// what the card offers instead
     pub offered: Vec<String>,
     /// whether sends are streamed
@@ -79,6 +81,7 @@ impl Profile {
             summary: summary.finish(),
             interface: Some(interface),
             other: None,
+            files: None,
             offered: Vec::new(),
             streaming: false,
             foreign: false,

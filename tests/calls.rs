@@ -532,3 +532,30 @@ fn what_an_agent_repeats_is_told_now_and_then() {
     }
     assert!(told.iter().all(|told| *told <= 1) && told[2] == 1, "{told:?}");
 }
+
+#[test]
+fn the_bytes_of_files_take_the_way_that_agents_of_0_3_agree_on() {
+    let send = r#"{"agent":"a","parts":[{"raw":"//4A","media_type":"image/png"}]}"#;
+    let card = |more: &str| {
+        format!(
+            r#"{{"name":"n","url":"https://a.test/rest","preferredTransport":"HTTP+JSON","protocolVersion":"0.3.0","additionalInterfaces":[{more}]}}"#
+        )
+    };
+    let mut world = World::new("{}");
+    world.connect(Some(&card(r#"{"url":"https://a.test/rpc","transport":"JSONRPC"}"#)));
+    world.call("send_message", send);
+    let request = world.reply(200, &result(OLD));
+    assert_eq!((request.url.as_str(), method(&request)), ("https://a.test/rpc", "message/send".into()));
+    assert!(!world.answer().contains("note:"));
+    world.send();
+    assert_eq!(world.reply(200, &result(OLD)).url, "https://a.test/rest/v1/message:send");
+    world.answer();
+
+    for more in ["", r#"{"url":"https://b.test/rpc","transport":"JSONRPC"}"#] {
+        let mut world = World::new("{}");
+        world.connect(Some(&card(more)));
+        world.call("send_message", send);
+        assert_eq!(world.reply(500, "").url, "https://a.test/rest/v1/message:send");
+        assert!(world.answer().contains("note: agents differ in how they read the bytes of files"));
+    }
+}

@@ -20,6 +20,8 @@ pub struct Choice {
     pub interface: Interface,
     /// the first one in the other version, for an agent that turns out not to speak the first
     pub other: Option<Interface>,
+    /// the one for messages that hold the bytes of files, where that is another one
+    pub files: Option<Interface>,
     /// whether it lies on another origin than the registered URL, so that no header of the alias goes there
     pub foreign: bool,
     /// what was corrected or passed over, in sentences for people
@@ -108,7 +110,7 @@ fn version_of(offer: &Offer, card: &Card) -> Option<(bool, bool)> {
 pub fn choose(card: &Card, card_url: &Url, registered: &Url) -> Result<Choice, ChoiceFault> {
     let mut offered = Vec::new();
     let mut notes = Vec::new();
-    let (mut chosen, mut other): (Option<Interface>, _) = (None, None);
+    let (mut chosen, mut other, mut files): (Option<Interface>, _, _) = (None, None, None);
     for offer in &card.offers {
         let Some(binding) = binding_of(&offer.binding) else {
             offered.push(offer.binding.clone());
@@ -119,7 +121,12 @@ pub fn choose(card: &Card, card_url: &Url, registered: &Url) -> Result<Choice, C
             offered.push(format!("{} in version {}", offer.binding, version.map_or("", String::as_str)));
             continue;
         };
-        if chosen.as_ref().is_some_and(|chosen| chosen.dialect.is_10() == is_10) {
+        // Agents of 0.3 do not agree on how HTTP+JSON holds bytes, and do over JSON-RPC.
+        let is_for_files = binding == Binding::JsonRpc
+            && chosen.as_ref().is_some_and(|chosen| !is_10 && chosen.dialect == Dialect::Rest03)
+            && files.is_none();
+        let is_known = |known: &Option<Interface>| known.as_ref().is_some_and(|known| known.dialect.is_10() == is_10);
+        if !is_for_files && (is_known(&chosen) || is_known(&other)) {
             continue;
         }
         // What is said of addresses is said of the one that is used.
@@ -138,15 +145,15 @@ pub fn choose(card: &Card, card_url: &Url, registered: &Url) -> Result<Choice, C
             (Binding::Rest, false) => Dialect::Rest03,
         };
         let interface = Interface { url, dialect, tenant: offer.tenant.clone(), declared };
-        if chosen.is_some() {
-            other = Some(interface);
-            break;
+        match &chosen {
+            Some(chosen) if is_for_files => files = Some(interface).filter(|files| files.url.origin() == chosen.url.origin()),
+            Some(_) => other = Some(interface),
+            None => chosen = Some(interface),
         }
-        chosen = Some(interface);
     }
     if let Some(interface) = chosen {
         let foreign = interface.url.origin() != registered.origin();
-        return Ok(Choice { interface, other, foreign, notes });
+        return Ok(Choice { interface, other, files, foreign, notes });
     }
     if offered.is_empty() {
         offered.push("nothing".into());

@@ -5,11 +5,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::base64;
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::list::gather;
 
 use super::dialect::Dialect;
 use super::member;
+use super::v03;
 
 /// What a part holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,9 @@ pub struct Part {
 
 /// The members of which a 1.0 part has exactly one, and the `file` of 0.3.
 const KINDS: [&str; 5] = ["text", "raw", "url", "data", "file"];
+
+/// How long a text is that is base64 not by chance.
+const LONG: usize = 16;
 
 impl Part {
     /// A part without anything around its content.
@@ -78,7 +83,29 @@ impl Part {
             part.media_type = member::take_text(&mut members, &["mediaType", "media_type", "mimeType"]);
         }
         part.extra.extend(members.keep());
+        if !dialect.is_10() {
+            part.take_off_compat();
+        }
+        if let Content::Raw(base64) = &part.content
+            && dialect == Dialect::Rest03
+            && let Some(once) = encoded_twice(base64, part.media_type.as_deref())
+        {
+            part.content = Content::Raw(once);
+        }
         part
+    }
+
+    /// Data that is no object is the `value` of one in 0.3, and the metadata says so.
+    fn take_off_compat(&mut self) {
+        let Content::Data(data) = &self.content else { return };
+        let Some(mut metadata) = self.metadata.as_ref().and_then(Json::members) else { return };
+        let Some(mut data) = data.members() else { return };
+        let (says_so, value) = (metadata.take(v03::COMPAT).and_then(json::boolean), data.take_any("value"));
+        let (Some(true), Some(value), true) = (says_so, value, data.is_empty()) else { return };
+        let mut rest = Object::new();
+        rest.members(&metadata.keep());
+        let (value, rest) = (Json::from_raw(value), (!metadata.is_empty()).then(|| rest.finish()));
+        (self.content, self.metadata) = (Content::Data(value), rest);
     }
 
     /// The first member that holds something; else the first empty text; else a `null` of data.
@@ -223,6 +250,18 @@ pub fn readable(parts: &[Part]) -> String {
     out
 }
 
+/// The base64 of a file that an agent encoded once more, as those on the Python SDK do in the HTTP form of 0.3. A file may
+/// hold base64 by itself: what is called a text is one, and a short word is no bytes.
+fn encoded_twice(twice: &str, media_type: Option<&str>) -> Option<String> {
+    let once = String::from_utf8(base64::decode(twice)?).ok().filter(|once| !once.is_empty())?;
+    let bytes = base64::decode(&once)?;
+    let is_plain = |char: char| !char.is_control() || matches!(char, '\t' | '\n' | '\r');
+    let is_text = core::str::from_utf8(&bytes).is_ok_and(|text| text.chars().all(is_plain));
+    let is_called_text = media_type.is_some_and(|name| name.starts_with("text/"));
+    let is_telling = is_text || !is_called_text && (once.ends_with('=') || once.len() >= LONG);
+    is_telling.then_some(once)
+}
+
 /// In the HTTP form of 0.3 a data part is a message of its own, `{"data": {"data": {…}}}`.
 fn data_of(raw: Raw<'_>, dialect: Dialect) -> Raw<'_> {
     if dialect != Dialect::Rest03 {
@@ -340,5 +379,64 @@ mod tests {
             read(r#"{"text":"end"}"#),
         ];
         assert_eq!(readable(&parts), "Hello world\n{\"n\":1}\n[file o.txt, text/plain, 3 bytes]\nhttps://e.test/f\nend");
+    }
+
+    fn there_and_back(flat: &str, dialect: Dialect) -> (String, String) {
+        let parts = [read(flat)];
+        let mut lost = Vec::new();
+        let list = match dialect {
+            Dialect::Rest03 => v03::rest_parts(&parts, &mut lost),
+            Dialect::JsonRpc03 | Dialect::JsonRpc10 | Dialect::Rest10 => v03::parts(&parts, &mut lost),
+        };
+        let written = json::elements(list.raw()).unwrap()[0];
+        (written.get().into(), Part::read(written, dialect).to_json().as_str().into())
+    }
+
+    #[test]
+    fn data_that_is_no_object_is_the_value_of_one_in_0_3() {
+        for (flat, rpc, rest) in [
+            (
+                r#"{"data":[1,"x"]}"#,
+                r#"{"kind":"data","data":{"value":[1,"x"]},"metadata":{"data_part_compat":true}}"#,
+                r#"{"data":{"data":{"value":[1,"x"]}},"metadata":{"data_part_compat":true}}"#,
+            ),
+            (
+                r#"{"data":null,"metadata":{"a":1}}"#,
+                r#"{"kind":"data","data":{"value":null},"metadata":{"a":1,"data_part_compat":true}}"#,
+                r#"{"data":{"data":{"value":null}},"metadata":{"a":1,"data_part_compat":true}}"#,
+            ),
+            (
+                r#"{"data":{"value":5},"metadata":{"a":1}}"#,
+                r#"{"kind":"data","data":{"value":5},"metadata":{"a":1}}"#,
+                r#"{"data":{"data":{"value":5}},"metadata":{"a":1}}"#,
+            ),
+        ] {
+            assert_eq!(there_and_back(flat, Dialect::JsonRpc03), (rpc.into(), flat.into()));
+            assert_eq!(there_and_back(flat, Dialect::Rest03), (rest.into(), flat.into()));
+        }
+        let said = r#"{"data":{"value":5},"metadata":{"data_part_compat":true}}"#;
+        assert_eq!(through(said), said, "1.0 has a place for it");
+    }
+
+    #[test]
+    fn bytes_that_were_encoded_twice_are_taken_as_meant() {
+        let twice = |once: &str| base64::encode(once.as_bytes());
+        let raw = |dialect, bytes: &str, media_type: &str| {
+            let part = format!(r#"{{"file":{{"fileWithBytes":"{bytes}","mimeType":"{media_type}"}}}}"#);
+            match Part::read(json::parse(&part, 8).unwrap(), dialect).content {
+                Content::Raw(base64) => base64,
+                other => panic!("{other:?}"),
+            }
+        };
+        let png = base64::encode(&[0xff, 0xfe, 0, 1]);
+        for (once, media_type) in [("dGNr", "text/plain"), (png.as_str(), "image/png"), ("/////////////////w8P", "")] {
+            assert_eq!(raw(Dialect::Rest03, &twice(once), media_type), once);
+            assert_eq!(raw(Dialect::JsonRpc03, &twice(once), media_type), twice(once), "JSON-RPC has no bytes");
+            assert_eq!(raw(Dialect::Rest03, once, media_type), once);
+        }
+        // A short word is base64 by chance.
+        for (word, media_type) in [("true", "text/plain"), ("true", "image/png"), ("TrueTrueTrueTrueTrue", "text/plain")] {
+            assert_eq!(raw(Dialect::Rest03, &twice(word), media_type), twice(word));
+        }
     }
 }

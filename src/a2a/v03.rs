@@ -9,6 +9,9 @@ use crate::json::{Array, Json, Object};
 use super::message::{Message, optional_strings};
 use super::part::{Content, Part};
 
+/// The member of the metadata by which the official SDKs say that data is the value of an object.
+pub(super) const COMPAT: &str = "data_part_compat";
+
 /// A message as 0.3 writes it over JSON-RPC (0.3 §6.4).
 pub(super) fn message(message: &Message, lost: &mut Vec<String>) -> Json {
     let parts = parts(&message.parts, lost);
@@ -46,7 +49,7 @@ pub(super) fn rest_parts(parts: &[Part], lost: &mut Vec<String>) -> Json {
             Content::Text(text) => out.string("text", text),
             Content::Data(data) => {
                 let mut inner = Object::new();
-                inner.json("data", data);
+                inner.json("data", &object_of(data));
                 out.nested("data", inner)
             }
             Content::Url(url) => out.json("file", &file(part, "fileWithUri", url)),
@@ -54,24 +57,50 @@ pub(super) fn rest_parts(parts: &[Part], lost: &mut Vec<String>) -> Json {
             Content::Other => out.members(&part.extra),
         };
         note_lost(part, index, lost);
-        out.optional_json("metadata", part.metadata.as_ref());
+        out.optional_json("metadata", metadata(part).as_ref());
         list.nested(out);
     }
     list.finish()
 }
 
-/// A part with its `kind`. The data of 0.3 is an object; other data goes out as it is, for the agent to judge.
+/// The data of 0.3 is an object. Other data is the `value` of one, as the official SDKs write it for agents of 0.3.
+fn object_of(data: &Json) -> Json {
+    if data.members().is_some() {
+        return data.clone();
+    }
+    let mut out = Object::new();
+    out.json("value", data);
+    out.finish()
+}
+
+/// The metadata of a part, which says that its data is the value of an object.
+fn metadata(part: &Part) -> Option<Json> {
+    match &part.content {
+        Content::Data(data) if data.members().is_none() => {}
+        Content::Data(_) | Content::Text(_) | Content::Url(_) | Content::Raw(_) | Content::Other => {
+            return part.metadata.clone();
+        }
+    }
+    let mut out = Object::new();
+    if let Some(members) = part.metadata.as_ref().and_then(Json::members) {
+        out.members(&members.keep());
+    }
+    out.boolean(COMPAT, true);
+    Some(out.finish())
+}
+
+/// A part with its `kind`.
 fn part_json(part: &Part, index: usize, lost: &mut Vec<String>) -> Json {
     let mut out = Object::new();
     match &part.content {
         Content::Text(text) => out.string("kind", "text").string("text", text),
-        Content::Data(data) => out.string("kind", "data").json("data", data),
+        Content::Data(data) => out.string("kind", "data").json("data", &object_of(data)),
         Content::Url(url) => out.string("kind", "file").json("file", &file(part, "uri", url)),
         Content::Raw(base64) => out.string("kind", "file").json("file", &file(part, "bytes", base64)),
         Content::Other => &mut out,
     };
     note_lost(part, index, lost);
-    out.optional_json("metadata", part.metadata.as_ref());
+    out.optional_json("metadata", metadata(part).as_ref());
     out.members(&part.extra);
     out.finish()
 }

@@ -276,6 +276,7 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             offered: Vec::new(),
             interface: Some(choice.interface),
             other: choice.other.map(Box::new),
+            files: choice.files.map(Box::new),
         },
         Err(fault) => Profile {
             summary: a2a::normalized(card, None),
@@ -286,6 +287,7 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             offered: fault.offered,
             interface: None,
             other: None,
+            files: None,
         },
     }
 }

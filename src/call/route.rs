@@ -31,6 +31,13 @@ impl Route {
         Ok(Self { interface: target.interface(profile)?, other, by_public, downgraded: false, refusal: None })
     }
 
+    /// Takes the interface for messages that hold the bytes of files, where the card offers one.
+    pub fn take_files(&mut self, profile: Option<&Profile>) {
+        if let Some(files) = profile.and_then(|profile| profile.files.as_deref()) {
+            self.interface = files.clone();
+        }
+    }
+
     /// Whether an agent at a public address named the interface.
     #[must_use]
     pub const fn by_public(&self) -> bool {

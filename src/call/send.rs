@@ -206,7 +206,12 @@ impl Send {
         };
         let streaming = profile.as_ref().is_some_and(|profile| profile.streaming);
         match Route::new(&self.target, profile.as_ref()) {
-            Ok(route) => self.route = Some(route),
+            Ok(mut route) => {
+                if self.holds_files() {
+                    route.take_files(profile.as_ref());
+                }
+                self.route = Some(route);
+            }
             Err(error) => return Some(self.fail(run, error)),
         }
         self.set_deadline(run, streaming);
@@ -216,6 +221,10 @@ impl Send {
         }
         self.step(if streaming { Happening::FoundStreaming } else { Happening::Found });
         self.transmit(run)
+    }
+
+    fn holds_files(&self) -> bool {
+        self.request.message.parts.iter().any(|part| matches!(part.content, a2a::Content::Raw(_)))
     }
 
     /// Puts the operation of the current state on the wire.

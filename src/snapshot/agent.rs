@@ -107,7 +107,8 @@ fn profile(profile: &Profile) -> Json {
     }
     out.strings("offered", &profile.offered);
     out.strings("notes", &profile.notes);
-    for (name, interface) in [("interface", profile.interface.as_ref()), ("other", profile.other.as_deref())] {
+    let others = [("other", profile.other.as_deref()), ("files", profile.files.as_deref())];
+    for (name, interface) in [("interface", profile.interface.as_ref())].into_iter().chain(others) {
         let Some(interface) = interface else { continue };
         let dialect = DIALECTS.iter().find(|(dialect, _)| *dialect == interface.dialect).map_or("", |(_, name)| name);
         let mut to = Object::new();
@@ -174,6 +175,7 @@ fn read_profile(record: &Record<'_, '_>) -> Option<Profile> {
         summary: card.json("summary"),
         interface: interface("interface"),
         other: interface("other").map(Box::new),
+        files: interface("files").map(Box::new),
         offered: card.texts("offered"),
         streaming: card.boolean("streaming"),
         foreign: card.boolean("foreign"),

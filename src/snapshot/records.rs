@@ -273,11 +273,14 @@ pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Js
     record.json("request", call.caller.request.as_json()).boolean("modern", call.caller.era == Era::Modern);
     record.string("scope", &call.scope).string(call.subject.kind(), call.subject.name());
     record.optional_string("task_id", call.work.task_id().as_deref());
-    let mut sends = Array::new();
-    for send in call.work.underway() {
-        sends.json(&send.record());
+    let underway = call.work.underway();
+    if !underway.is_empty() {
+        let mut sends = Array::new();
+        for send in &underway {
+            sends.json(&send.record());
+        }
+        record.nested("sends", sends);
     }
-    record.nested("sends", sends);
     if let Sink::Inbox(ticket) = &call.sink {
         record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
     }

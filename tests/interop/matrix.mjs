@@ -26,10 +26,9 @@ function agent(sdk, binding, { compat = '0', streaming = true } = {}) {
     binding,
     version,
     streaming,
-    // What is lost in the 0.3 form over HTTP: file names, and in Python's own 0.3 the error codes. Python encodes a file's base64 once more.
+    // What is lost in the 0.3 form over HTTP: file names, and in Python's own 0.3 the error codes.
     dropsFilenames: oldRest,
     bareErrors: oldRest && sdk === 'py03',
-    encodesTwice: oldRest && sdk.startsWith('py'),
   };
 }
 

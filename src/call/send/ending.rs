@@ -4,11 +4,14 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Happening, Keeping, Send, State};
-use crate::a2a::{self, Operation};
+use crate::a2a::{self, Dialect, Operation};
 use crate::call::underway::Underway;
 use crate::call::{Ended, Run, fault};
 use crate::history;
 use crate::mcp::outcome::{Code, ToolError};
+
+/// What is told of bytes that went out in the HTTP form of 0.3.
+const FILES_NOTE: &str = "note: agents differ in how they read the bytes of files over HTTP+JSON in A2A 0.3, so this one may not have got the file as it is; a URL of it is safe";
 
 impl Send {
     /// The outcome as it is assembled.
@@ -17,7 +20,7 @@ impl Send {
         self.remember(run);
         self.drop_exchange(run);
         self.relay_whole(run);
-        let ended = self.outcome();
+        let ended = self.noted(self.outcome());
         self.record(run, &ended);
         ended
     }
@@ -27,8 +30,20 @@ impl Send {
         self.step(Happening::Failure);
         self.remember(run);
         self.drop_exchange(run);
-        let ended = Err(self.with_received(error));
+        let ended = self.noted(Err(self.with_received(error)));
         self.record(run, &ended);
+        ended
+    }
+
+    /// Says what may have become of the bytes of files on their way.
+    fn noted(&self, mut ended: Ended) -> Ended {
+        if self.dialect() == Dialect::Rest03 && self.holds_files() {
+            let items = match &mut ended {
+                Ok(result) => &mut result.texts,
+                Err(error) => &mut error.items,
+            };
+            items.push(String::from(FILES_NOTE));
+        }
         ended
     }
 
