@@ -120,7 +120,7 @@ impl fmt::Debug for ExternalAgent {
 pub struct Network {
     /// loopback and private addresses too
     pub allow_private: bool,
-    /// hosts that may be called although they are private
+    /// hosts that may be called although they are private, also where an agent at a public address names them
     pub allowed_hosts: Vec<String>,
 }
 
@@ -170,7 +170,13 @@ impl Network {
     /// Whether a private address may be called at this host.
     #[must_use]
     pub fn allows_private(&self, host: &str) -> bool {
-        self.allow_private || self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
+        self.allow_private || self.names(host)
+    }
+
+    /// Whether the user named this host as one that may be called wherever it is.
+    #[must_use]
+    pub fn names(&self, host: &str) -> bool {
+        self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
     }
 }
 

@@ -128,6 +128,8 @@ struct Exchange {
     owner: Owner,
     plan: Plan,
     hops: u64,
+    /// whether no redirect led to another origin
+    stayed: bool,
     current: ExchangeId,
     phase: Phase,
     /// when an exchange that nobody waits for is given up
@@ -159,18 +161,20 @@ impl Exchanges {
     /// # Errors
     /// [`Failure::Blocked`].
     pub fn start(&mut self, ground: &mut Ground, owner: Owner, plan: Plan) -> Result<ExchangeId, Failure> {
-        self.check(ground, &plan.url, &plan.registered, plan.by_public)?;
+        let reach = reach(ground, &plan.url, &plan.registered, plan.by_public);
+        redirect::permit(&plan.url, reach).map_err(Failure::Blocked)?;
         while owner == Owner::Nobody && self.unowned.len() >= ground.config.limits.calls_per_peer {
             let Some(((_, oldest), ())) = self.unowned.first() else { break };
             self.abort(ground, *oldest);
         }
         let id = ground.exchange_id();
-        ground.outputs.push_back(fetch(id, &plan, &plan.url));
+        ground.outputs.push_back(fetch(id, &plan, (&plan.url, reach, true)));
         self.first.insert(id, id);
         let until = (owner == Owner::Nobody).then(|| ground.now.plus_ms(UNOWNED_MS));
         let (phase, stream_headers) = (Phase::Waiting, Headers::new());
-        let share = ground.held.share();
-        self.running.insert(id, Box::new(Exchange { owner, plan, hops: 0, current: id, phase, until, stream_headers, share }));
+        let (share, stayed) = (ground.held.share(), true);
+        let exchange = Exchange { owner, plan, hops: 0, stayed, current: id, phase, until, stream_headers, share };
+        self.running.insert(id, Box::new(exchange));
         if let Some(until) = until {
             self.unowned.insert((until, id), ());
         }
@@ -313,8 +317,13 @@ impl Exchanges {
             let why = format!("it was redirected more than {} times", ground.config.limits.redirects);
             return self.end(ground, first, refuse(why), true);
         }
-        exchange.plan.by_public |= redirect::is_public(&exchange.plan.url);
-        if let Err(why) = redirect::permit(&to, reach(ground, &to, &exchange.plan.registered, exchange.plan.by_public)) {
+        // The registered host names itself on other ports.
+        let names_itself = [exchange.plan.url.host(), to.host()] == [exchange.plan.registered.host(); 2];
+        exchange.plan.by_public |= redirect::is_public(&exchange.plan.url) && !names_itself;
+        // What left an origin comes back without credentials: another server said where to.
+        exchange.stayed &= to.origin() == exchange.plan.url.origin();
+        let reach = reach(ground, &to, &exchange.plan.registered, exchange.plan.by_public);
+        if let Err(why) = redirect::permit(&to, reach) {
             return self.end(ground, first, Report::Failed(Failure::Blocked(why)), true);
         }
         if exchange.plan.credentials.as_ref().is_some_and(|credentials| credentials.are_told_by(&to)) {
@@ -324,7 +333,7 @@ impl Exchanges {
         ground.outputs.push_back(Output::Abort { exchange: exchange.current });
         self.first.remove(&exchange.current);
         let next = ground.exchange_id();
-        ground.outputs.push_back(fetch(next, &exchange.plan, &to));
+        ground.outputs.push_back(fetch(next, &exchange.plan, (&to, reach, exchange.stayed)));
         exchange.plan.url = to;
         exchange.hops += 1;
         exchange.current = next;
@@ -489,19 +498,23 @@ pub enum BodyTaken {
     Ended(Delivery),
 }
 
+/// What the user named may be called: the registered origin, and what the configuration lists.
 fn reach(ground: &Ground, to: &Url, registered: &Url, by_public: bool) -> Reach {
-    let named_by_public = by_public && to.origin() != registered.origin();
-    Reach { allow_private: ground.config.network.allows_private(to.host()), named_by_public }
+    let network = &ground.config.network;
+    let named_by_public = by_public && to.origin() != registered.origin() && !network.names(to.host());
+    Reach { allow_private: network.allows_private(to.host()), named_by_public }
 }
 
-fn fetch(exchange: ExchangeId, plan: &Plan, url: &Url) -> Output {
+/// Whom the request of a round goes to, and whether every round before it stayed there.
+fn fetch(exchange: ExchangeId, plan: &Plan, (url, reach, stayed): (&Url, Reach, bool)) -> Output {
     let mut headers = plan.headers.clone();
-    if let Some(credentials) = plan.credentials.as_ref().filter(|credentials| credentials.origin == url.origin()) {
+    let is_theirs = |credentials: &&Credentials| stayed && credentials.origin == url.origin();
+    if let Some(credentials) = plan.credentials.as_ref().filter(is_theirs) {
         // The protocol's own fields stay the gateway's.
         let own = |name: &str| plan.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
         headers.extend(credentials.headers.iter().filter(|(name, _)| !own(name)).cloned());
     }
-    let public_only = plan.by_public && url.origin() != plan.registered.origin();
+    let public_only = reach.named_by_public;
     let (url, body) = (String::from(url.as_str()), plan.body.clone());
     Output::Fetch { exchange, request: Request { method: plan.method, url, headers, body, public_only } }
 }

@@ -31,7 +31,10 @@ pub fn permit(url: &Url, reach: Reach) -> Result<(), String> {
         Address::Unspecified => "the unspecified address",
     };
     if reach.named_by_public {
-        return Err(format!("{} is {what}, and an agent at a public address named it", url.host()));
+        return Err(format!(
+            "{} is {what}, and an agent at a public address named it; network.allowed_hosts can list it",
+            url.host()
+        ));
     }
     if !reach.allow_private {
         return Err(format!("{} is {what}, which this gateway does not call", url.host()));

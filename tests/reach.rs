@@ -42,7 +42,8 @@ fn sent(host: &mut Host) -> Request {
 fn the_host_is_told_where_an_agent_at_a_public_address_named_the_place() {
     for (url, interface, public_only) in [
         ("https://agent.test/", "https://inward.test/rpc", true),
-        ("https://agent.test/", "https://agent.test:8443/rpc", true),
+        ("https://agent.test/", "https://agent.test:8443/rpc", false),
+        ("https://agent.test/", "https://rpc.agent.test/", true),
         ("https://agent.test/", "https://agent.test/rpc", false),
         ("http://8.8.8.8/", "http://inward.test/rpc", true),
         ("http://10.0.0.1/", "http://inward.test/rpc", false),
@@ -107,4 +108,52 @@ fn an_interface_that_was_named_from_outside_is_refused_though_the_user_named_a_p
     host.result(number);
     let number = send(&mut host, "bob", "");
     assert_eq!(code(&host.result(number)).as_deref(), Some("blocked"));
+}
+
+#[test]
+fn a_host_that_the_user_lists_may_be_named_by_anyone() {
+    let config = r#"{"network":{"allowed_hosts":["rpc.agent.test","10.0.0.9"]}}"#;
+    for (interface, listed) in [("https://rpc.agent.test/", true), ("http://10.0.0.9/", true), ("https://other.test/", false)] {
+        let mut host = host(config);
+        let number = host.call(1, "connect_agent", r#"{"alias":"bob","agent_url":"https://agent.test/"}"#);
+        let (exchange, _) = host.fetch();
+        host.reply(exchange, 200, &card(interface));
+        let told = words(&host.result(number));
+        assert_eq!(told.contains("network.allowed_hosts has to list it"), !listed, "{told}");
+        let request = sent(&mut host);
+        assert_eq!((request.url.as_str(), request.public_only), (interface, !listed));
+    }
+}
+
+#[test]
+fn a_registered_host_is_led_to_its_other_ports_by_itself_alone() {
+    for (places, told) in [
+        (&["https://agent.test:8443/card"][..], &[false][..]),
+        (&["https://other.test/card", "https://agent.test:8443/card"][..], &[true, true][..]),
+        (&["https://agent.test:8443/card", "https://other.test/card", "https://agent.test/card"][..], &[false, true, false][..]),
+    ] {
+        let mut host = host("{}");
+        host.call(1, "get_agent_card", r#"{"agent":"https://agent.test/"}"#);
+        for (place, public_only) in places.iter().zip(told) {
+            let (exchange, _) = host.fetch();
+            host.head(exchange, 302, &[("location", place)]);
+            assert_eq!(host.fetches[0].1.public_only, *public_only, "{places:?}");
+        }
+    }
+}
+
+#[test]
+fn credentials_do_not_come_back_from_another_origin() {
+    let mut host = host("{}");
+    let arguments = r#"{"alias":"bob","agent_url":"https://agent.test/","headers":{"Authorization":"Bearer 0123456789"}}"#;
+    host.call(1, "connect_agent", arguments);
+    let places = ["https://agent.test/card", "https://other.test/b", "https://agent.test/admin/delete?x=1"];
+    let mut told = Vec::new();
+    for place in places {
+        let (exchange, request) = host.fetch();
+        told.push(request.headers.iter().any(|(name, _)| name == "Authorization"));
+        host.head(exchange, 302, &[("location", place)]);
+    }
+    told.push(host.fetch().1.headers.iter().any(|(name, _)| name == "Authorization"));
+    assert_eq!(told, [true, true, false, false]);
 }

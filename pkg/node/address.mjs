@@ -75,7 +75,7 @@ export function isRefused(address, allowPrivate) {
 
 /** The error for a host that is not to be reached. @param {string} host @param {boolean} publicOnly */
 export function refusal(host, publicOnly = false) {
-  const why = publicOnly ? "that is not public, and an agent at a public one named it" : "that is not to be reached";
+  const why = publicOnly ? "that is not public, and an agent at a public one named it (network.allowed_hosts can list it)" : "that is not to be reached";
   return Object.assign(new Error(`${host} is at an address ${why}`), { code: BLOCKED });
 }
 

@@ -79,7 +79,8 @@ export interface FetchOutput {
   body?: string;
   /**
    * An agent at a public address named the URL, in its card or a redirect, and not the user. A host that resolves names
-   * refuses private and loopback addresses in this round, even where `network.allow_private` is true.
+   * refuses private and loopback addresses in this round, even where `network.allow_private` is true. It is absent for the
+   * registered host and those of `network.allowed_hosts`.
    */
   public_only?: boolean;
 }

@@ -16,6 +16,7 @@ use crate::mcp::tool::Started;
 use crate::registry::{Agent, Profile};
 use crate::text;
 use crate::time::Instant;
+use crate::url::Address;
 
 /// A connect_agent whose card is on its way.
 #[derive(Debug)]
@@ -107,7 +108,11 @@ impl Connect {
         let mut text = match profile {
             Some(profile) => {
                 let refusal = self.refusal(run, profile);
-                format!("{verb} '{}' to {url}. {}", self.alias, describe(profile, refusal.as_deref()))
+                format!(
+                    "{verb} '{}' to {url}. {}",
+                    self.alias,
+                    describe(profile, refusal.as_deref(), self.unlisted(run, profile))
+                )
             }
             None => format!("{verb} '{}' to {url}, without a card: messages go to that URL as A2A 1.0 JSON-RPC.", self.alias),
         };
@@ -129,6 +134,13 @@ impl Connect {
 }
 
 impl Connect {
+    /// The host of an interface that is not called at a private address, because the configuration does not list it.
+    fn unlisted<'p>(&self, run: &Run<'_>, profile: &'p Profile) -> Option<&'p str> {
+        let url = &profile.interface.as_ref().filter(|_| profile.by_public)?.url;
+        let is_told = url.address() == Address::Name && url.origin() != self.target.url.origin();
+        Some(url.host()).filter(|host| is_told && !run.ground.config.network.names(host))
+    }
+
     /// Why the interface of the card will not be called, where that is known already.
     fn refusal(&self, run: &Run<'_>, profile: &Profile) -> Option<String> {
         let url = &profile.interface.as_ref()?.url;
@@ -140,7 +152,7 @@ impl Connect {
 }
 
 /// What the agent can do, in words; and why nothing is asked of it, where that is so.
-fn describe(profile: &Profile, refusal: Option<&str>) -> String {
+fn describe(profile: &Profile, refusal: Option<&str>, unlisted: Option<&str>) -> String {
     let summary = profile.summary.members().unwrap_or_default();
     let name = summary.string("name").unwrap_or_default();
     let skills = summary.get("skills").and_then(crate::json::elements).unwrap_or_default();
@@ -167,6 +179,9 @@ fn describe(profile: &Profile, refusal: Option<&str>) -> String {
         text = format!("{text} No message will be sent to its interface: {why}.");
     } else if profile.foreign {
         text.push_str(" Its card names an interface on another origin: messages go there without the header fields given here.");
+        if let Some(host) = unlisted {
+            text = format!("{text} If {host} is at a private address, network.allowed_hosts has to list it.");
+        }
     }
     text
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::target::Target;
 use super::{Run, fault};
-use crate::a2a::{self, Card};
+use crate::a2a::{self, Card, Choice};
 use crate::exchange::{Failure, Plan, Report, Want};
 use crate::io::{ExchangeId, Method};
 use crate::mcp::outcome::Code;
@@ -268,10 +268,10 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
     let by_public = redirect::is_public(found_at) || redirect::is_public(registered);
     match a2a::choose(card, found_at, registered) {
         Ok(choice) => Profile {
+            by_public: by_public && !names_itself(&choice, found_at, registered),
             summary: a2a::normalized(card, Some(&choice)),
             streaming: card.streaming,
             foreign: choice.foreign,
-            by_public,
             notes: choice.notes,
             offered: Vec::new(),
             interface: Some(choice.interface),
@@ -290,6 +290,12 @@ pub fn profile(card: &Card, found_at: &Url, registered: &Url) -> Profile {
             files: None,
         },
     }
+}
+
+/// Whether the registered host names itself alone, on whatever ports: it may be a private one, whatever its name looks like.
+fn names_itself(choice: &Choice, found_at: &Url, registered: &Url) -> bool {
+    let other = choice.other.as_ref().unwrap_or(&choice.interface);
+    [found_at, &choice.interface.url, &other.url].iter().all(|url| url.host() == registered.host())
 }
 
 fn verdict(failure: &Failure) -> Verdict {
