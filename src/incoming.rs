@@ -143,6 +143,12 @@ pub fn principal_of(scope: &str) -> Option<&str> {
     scope.strip_prefix("http/")?.split('/').next()
 }
 
+/// Whether a scope is that of something that ends: a peer, or over HTTP a session. That of a principal goes on for ever.
+#[must_use]
+pub fn is_session(scope: &str) -> bool {
+    !scope.is_empty() && scope.strip_prefix("http/").is_none_or(|rest| rest.contains('/'))
+}
+
 /// A peer that nobody is: on whose behalf a principal's agents are connected and called when no peer of its asked.
 pub const NOBODY: PeerId = PeerId(FIRST_PEER);
 

@@ -351,6 +351,14 @@ impl Links {
         Catalog::new(&gather(servers), reserved, |server, tool| pins.reason(server, tool))
     }
 
+    /// The server that a name may be of a tool of, where it has not told its tools yet, and the error of a call.
+    #[must_use]
+    pub fn awaited(&self, tool: &str) -> Option<(&str, ToolError)> {
+        let is_of = |link: &&Link| tool.starts_with(&naming::composed(&link.server().name, ""));
+        let link = self.list.iter().filter(|link| !link.is_listed()).find(is_of)?;
+        Some((link.server().name.as_str(), link.not_listed()))
+    }
+
     /// Ends all of them for good.
     pub fn stop(&mut self, out: &mut Outside<'_>) {
         for server in self.numbers() {

@@ -423,10 +423,8 @@ mod tests {
         let twice = |once: &str| base64::encode(once.as_bytes());
         let raw = |dialect, bytes: &str, media_type: &str| {
             let part = format!(r#"{{"file":{{"fileWithBytes":"{bytes}","mimeType":"{media_type}"}}}}"#);
-            match Part::read(json::parse(&part, 8).unwrap(), dialect).content {
-                Content::Raw(base64) => base64,
-                other => panic!("{other:?}"),
-            }
+            let content = Part::read(json::parse(&part, 8).unwrap(), dialect).content;
+            if let Content::Raw(base64) = content { base64 } else { panic!("{content:?}") }
         };
         let png = base64::encode(&[0xff, 0xfe, 0, 1]);
         for (once, media_type) in [("dGNr", "text/plain"), (png.as_str(), "image/png"), ("/////////////////w8P", "")] {

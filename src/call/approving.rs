@@ -96,6 +96,12 @@ impl Approving {
         Some(accepted && content.get("approve").and_then(json::boolean) == Some(true))
     }
 
+    /// What the call is to be made with.
+    #[must_use]
+    pub const fn arguments(&self) -> Option<&Json> {
+        self.arguments.as_ref()
+    }
+
     /// What the call is started again with.
     #[must_use]
     pub fn into_arguments(self) -> Option<Json> {

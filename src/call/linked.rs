@@ -17,6 +17,7 @@ use crate::link::{CallReport, Job, relay};
 use crate::mcp::asks::Asks;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
+use crate::policy::glob::Names;
 use crate::time::Instant;
 
 /// Members of `_meta` that say which trace a request belongs to (W3C Trace Context, Baggage).
@@ -101,8 +102,12 @@ impl LinkedCall {
                 let raw = self.returned(run, raw);
                 Some(Ok(relay::refusal(raw)))
             }
-            CallReport::Lost(error) => Some(Err(error)),
+            CallReport::Lost(error) => {
+                let names = Names { offered: &self.tool.offered, composed: &self.tool.composed };
+                Some(Err(policy::inbound_error(run.ground, names, error)))
+            }
             CallReport::Log(params) => {
+                let params = policy::inbound(run, &self.tool, params);
                 let level = params.members().and_then(|params| Level::named(&params.string("level")?));
                 if run.caller.log_level.zip(level).is_some_and(|(least, level)| level >= least) {
                     let params = run.scope.secrets.redact_json(params);
@@ -114,8 +119,9 @@ impl LinkedCall {
                 if self.questions.is_empty() {
                     self.until = run.ground.now.plus_ms(self.tool.timeout_ms).min(self.latest);
                 }
-                if let Some(token) = &run.caller.progress_token {
-                    let params = relay::progress(&params, token);
+                if let Some(token) = run.caller.progress_token.clone() {
+                    let params = policy::inbound(run, &self.tool, params);
+                    let params = relay::progress(&params, &token);
                     let params = run.scope.secrets.redact_json(params);
                     run.say(jsonrpc::notification("notifications/progress", &params));
                 }

@@ -24,8 +24,9 @@ use crate::policy::settings::{Results, ServerTaint};
 use crate::policy::taint::{self, PathPattern, Scanned};
 use crate::policy::{Action, Evaluation, Facts, Report, Rule, Rules, Verdict, canonical, evaluate};
 
-/// How much of a call a person is shown.
+/// How much of a call a person is shown at once, in characters, and how much of that is its end.
 const SUMMARY: usize = 2000;
+const ENDING: usize = 400;
 
 /// What the policy says of a call.
 pub(super) enum Admitted {
@@ -96,6 +97,11 @@ fn decide(
     if let Some(id) = approval {
         let executed = run.ground.approvals.take(id, &digest, &policy);
         notice(run, "approval_executed", id);
+        while let Some((session, tool)) = run.ground.approvals.take_forgotten() {
+            let mut fields = Object::new();
+            fields.string("session", &session).string("tool", &tool);
+            run.ground.notice(Level::Notice, "approval_forgotten", fields);
+        }
         return if executed {
             Ok(Admitted::Yes(Some(id.to_string())))
         } else {
@@ -129,6 +135,16 @@ fn decide(
     Ok(Admitted::Waits(Box::new(Work::Approving(work))))
 }
 
+/// Whether a caller may call a tool at all, be it after a person said so.
+pub(crate) fn may_call_tool(config: &Config, caller: &CallerConfig, tool: &LinkedTool) -> bool {
+    !matches!(evaluation(config, tool, caller, false).verdict, Verdict::Refused(_))
+}
+
+/// The same of a tool that is known by its name alone, and by the server that it is taken for.
+pub(crate) fn may_call(config: &Config, caller: &CallerConfig, name: &str, server: &str) -> bool {
+    may_call_tool(config, caller, &LinkedTool { server_name: server.to_string(), ..LinkedTool::gone(name) })
+}
+
 /// What the policy says of a call, whatever its arguments are.
 pub(crate) fn evaluation(config: &Config, tool: &LinkedTool, caller: &CallerConfig, approved_before: bool) -> Evaluation {
     if let Some(changed) = &tool.held {
@@ -147,11 +163,15 @@ pub(crate) fn evaluation(config: &Config, tool: &LinkedTool, caller: &CallerConf
 
 /// Who calls: of a peer that the host opened the host says it, of one that came over HTTP its token.
 pub(crate) fn caller(run: &Run<'_>) -> CallerConfig {
-    let config = &run.ground.config;
-    if !is_http(run.caller.peer) {
+    caller_of(&run.ground.config, run.scope_name, is_http(run.caller.peer))
+}
+
+/// Who calls from a scope: of the HTTP face, or of a peer that the host opened.
+pub(crate) fn caller_of(config: &Config, scope_name: &str, is_http: bool) -> CallerConfig {
+    if !is_http {
         return config.caller.clone();
     }
-    let principal = principal_of(run.scope_name);
+    let principal = principal_of(scope_name);
     let token = config.server.tokens.iter().find(|token| Some(token.principal.as_str()) == principal);
     token.map_or_else(CallerConfig::default, |token| token.caller.clone())
 }
@@ -184,13 +204,29 @@ fn summary(tool: &LinkedTool, sent: &Sent) -> String {
         text.push_str(" and ");
         text.push_str(&shown(sent.envelope.as_ref()));
     }
-    text.char_indices().nth(SUMMARY).map_or_else(|| text.clone(), |(at, _)| format!("{}…", text.get(..at).unwrap_or_default()))
+    shortened(text)
+}
+
+/// A text without its middle where it is too long. What is left out is counted, so that nobody takes the rest for the whole.
+fn shortened(text: String) -> String {
+    let length = text.chars().count();
+    if length <= SUMMARY {
+        return text;
+    }
+    let at = |place: usize| text.char_indices().nth(place).map_or(text.len(), |(at, _)| at);
+    let (start, end) = (text.get(..at(SUMMARY - ENDING)), text.get(at(length - ENDING)..));
+    let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
+    format!("{start}… [{} characters are not shown here] …{end}", length - SUMMARY)
 }
 
 /// A value of a call as people may see it.
 fn shown(value: Option<&Json>) -> String {
-    let clean = value.and_then(|value| taint::redacted_json(value.raw(), Rules::ALL)).map(|(json, _)| json);
-    clean.as_ref().or(value).map_or("{}", Json::as_str).to_string()
+    value.map_or_else(|| "{}".to_string(), |value| without_secrets(value.clone()).into_string())
+}
+
+/// A value without what may not be shown.
+pub(crate) fn without_secrets(value: Json) -> Json {
+    taint::redacted_json(value.raw(), Rules::ALL).map_or(value, |(json, _)| json)
 }
 
 /// Members of `_meta` whose values are ids by design (W3C Trace Context, Baggage).
@@ -276,6 +312,23 @@ pub(crate) fn check_schema(tool: &LinkedTool, arguments: Option<&Json>) -> Resul
         }
     }
     Ok(())
+}
+
+/// The error of a call in whose words a server may be quoted, where results are looked at.
+pub(crate) fn inbound_error(ground: &mut Ground, names: Names<'_>, mut error: ToolError) -> ToolError {
+    let policy = &ground.config.policy;
+    let results = policy.results;
+    if results == Results::Off {
+        return error;
+    }
+    let Some((redacted, fired)) = taint::redacted(&error.message, Rules::ALL.without(policy.muted(names))) else { return error };
+    let mut fields = Object::new();
+    fields.string("tool", names.offered).strings("rules", fired.list().into_iter().map(Rule::name));
+    ground.notice(Level::Warning, "taint_result", fields);
+    if results == Results::Redact {
+        error.message = redacted;
+    }
+    error
 }
 
 /// A result as it is passed on, where results are looked at.

@@ -7,7 +7,7 @@ use super::Gateway;
 use super::serving::not_allowed;
 use crate::call::approving::{Approving, denied};
 use crate::call::dispatch::Sink;
-use crate::call::{Call, CallId, Caller, Work};
+use crate::call::{Call, CallId, Caller, Work, policy};
 use crate::incoming::Endpoint;
 use crate::incoming::access::{self, Refusal};
 use crate::io::{Headers, Level, PeerId, RequestId};
@@ -16,7 +16,7 @@ use crate::jsonrpc::Outcome;
 use crate::mcp::asks::Answers;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::subject::Subject;
-use crate::policy::approvals::{self, Decider, Decision, Request, State};
+use crate::policy::approvals::{self, Decider, Decision, State};
 
 /// Where approvals are told and decided.
 const PATH: &str = "/api/approvals";
@@ -159,7 +159,7 @@ impl Gateway {
                     }
                 }
             }
-            ("GET" | "HEAD", Some(id), None, None) => match self.ground.approvals.get(id).map(Request::to_json) {
+            ("GET" | "HEAD", Some(id), None, None) => match self.told(id) {
                 Some(told) => {
                     self.respond_json(request, 200, told);
                     Ok(())
@@ -174,6 +174,23 @@ impl Gateway {
             (_, None | Some(_), None, None) => Err(not_allowed("GET, HEAD", "this method is not served here")),
             _ => Err(Refusal::new(404, "there is nothing at this path")),
         })
+    }
+
+    /// A request, with all that its call is made with as long as it waits, without what may not be shown.
+    fn told(&self, id: &str) -> Option<Json> {
+        let mut out = self.ground.approvals.get(id)?.to_object();
+        let waits = |work: &Work| if let Work::Approving(work) = work { work.id() == id } else { false };
+        if let Some((_, call)) = self.calls.iter().find(|(_, call)| waits(&call.work))
+            && let Work::Approving(work) = call.work.as_ref()
+        {
+            let mut meta = Object::new();
+            meta.members(&call.caller.meta);
+            let meta = self.scopes.get(call.scope.as_str()).map(|scope| scope.secrets.redact_json(meta.finish()));
+            for (name, value) in [("arguments", work.arguments().cloned()), ("_meta", meta)] {
+                out.json(name, &policy::without_secrets(value.unwrap_or_else(|| Object::new().finish())));
+            }
+        }
+        Some(out.finish())
     }
 
     /// A decision came over HTTP.

@@ -114,7 +114,7 @@ impl Gateway {
             });
             (Verdict::Run, "pass", "a tool of the gateway itself, which needs no approval".to_string())
         } else {
-            let near = self.ground.catalog.near(name);
+            let near = self.ground.catalog.near(name, &|_| true);
             let near = if near.is_empty() { String::new() } else { format!("; offered are {}", text::joined(&near, ", ")) };
             let rule = format!("no server offers a tool of that name{near}");
             (Verdict::Refused(rule.clone()), "deny", rule)

@@ -4,13 +4,16 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Gateway;
-use crate::call::{CallId, Caller};
+use crate::call::{CallId, Caller, policy};
+use crate::incoming::is_http;
 use crate::io::{Level, Misuse, PeerId};
 use crate::json::{self, Object, Raw};
 use crate::jsonrpc::{self, INVALID_REQUEST, Id, Incoming};
+use crate::mcp::era::{self, Era};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::server::{self, Answer, Wanted};
 use crate::mcp::session::Session;
+use crate::policy::glob::Names;
 use crate::redact::Secrets;
 use crate::scope::Scope;
 
@@ -48,6 +51,9 @@ impl Gateway {
         }
         self.forget_parked(peer);
         let is_left = self.peers.values().all(|other| other.scope != session.scope);
+        if is_left {
+            self.ground.approvals.forget_session(&session.scope);
+        }
         if is_left && self.scopes.get(session.scope.as_str()).is_some_and(Scope::is_empty) {
             self.scopes.remove(session.scope.as_str());
         }
@@ -166,7 +172,26 @@ impl Gateway {
                 self.ground.say(peer, Some(id), false, None, message);
             }
             Ok(Answer::Call(wanted)) => self.call(peer, id, wanted),
+            Ok(Answer::Unknown(name, era)) => self.unknown_tool(peer, id, &name, era),
             Err(error) => self.say_error(peer, Some(id), error.code, &error.message, error.data),
+        }
+    }
+
+    /// A tool that nobody offers, or one of a server that has not said yet which it has.
+    fn unknown_tool(&mut self, peer: PeerId, id: &Id, name: &str, era: Era) {
+        let Some(session) = self.peers.get(&peer) else { return };
+        let config = &self.ground.config;
+        let caller = policy::caller_of(config, &session.scope, is_http(peer));
+        match self.links.awaited(name).filter(|(server, _)| policy::may_call(config, &caller, name, server)) {
+            Some((_, error)) => {
+                let error = policy::inbound_error(&mut self.ground, Names { offered: name, composed: name }, error);
+                let result = era::shape(error.into_result().to_object(), era, &self.ground.config);
+                self.say_result(peer, id, result);
+            }
+            None => {
+                let error = server::unknown_tool(&self.ground, &caller, name);
+                self.say_error(peer, Some(id), error.code, &error.message, error.data);
+            }
         }
     }
 

@@ -136,5 +136,6 @@ impl Gateway {
             self.stop(call, false);
         }
         self.scopes.remove(scope.as_str());
+        self.ground.approvals.forget_session(&scope);
     }
 }

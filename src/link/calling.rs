@@ -114,6 +114,20 @@ impl Link {
         ToolError::new(Code::Unreachable, message).with("server", Json::string(&self.server.name))
     }
 
+    /// The error of a call while it is not known yet which tools there are.
+    #[must_use]
+    pub fn not_listed(&self) -> ToolError {
+        match self.state {
+            State::Opening | State::Authorizing | State::Probing | State::Shaking | State::Listing | State::Ready => {
+                self.lost("is still connecting, so that its tools are not known yet: call again in a moment")
+            }
+            State::Waiting if self.cause.is_empty() => self.lost("is not connected yet: call again in a moment"),
+            State::Waiting => self.lost("is not connected, so that its tools are not known, and is tried again"),
+            State::Locked => self.login_needed(&self.cause),
+            State::Stopped => self.lost("was stopped"),
+        }
+    }
+
     /// The header fields that a tool has some of its arguments repeated in.
     pub(super) fn mirrored(&self, order: &CallOrder) -> Headers {
         let tool = self.tools.iter().find(|tool| tool.name == order.tool);

@@ -160,10 +160,11 @@ impl Catalog {
         found.map(|known| known.offered.as_str())
     }
 
-    /// Up to three names that are like one that is not offered, the most alike first.
+    /// Up to three names, of tools that are told, that are like one that is not offered, the most alike first.
     #[must_use]
-    pub fn near(&self, name: &str) -> Vec<&str> {
-        let mut near = gather(self.iter().map(|tool| (likeness(name, &tool.offered), tool.offered.as_str())));
+    pub fn near(&self, name: &str, is_told: &dyn Fn(&LinkedTool) -> bool) -> Vec<&str> {
+        let told = self.iter().filter(|tool| is_told(tool));
+        let mut near = gather(told.map(|tool| (likeness(name, &tool.offered), tool.offered.as_str())));
         near.retain(|(likeness, _)| *likeness * 2 > name.len().max(1));
         // The order of names decides between equals, so that the answer is always the same.
         near.sort_unstable_by(|(one, a), (other, b)| other.cmp(one).then(a.cmp(b)));
@@ -230,11 +231,12 @@ mod tests {
     #[test]
     fn near_names_are_told() {
         let catalog = catalog(&[("files", &["read_file", "read_text_file", "write_file"]), ("x", &["y"])]);
-        assert_eq!(catalog.near("mcp_files_read_fil")[0], "mcp_files_read_file");
+        assert_eq!(catalog.near("mcp_files_read_fil", &|_| true)[0], "mcp_files_read_file");
         assert_eq!(
-            catalog.near("mcp_file_write_file"),
+            catalog.near("mcp_file_write_file", &|_| true),
             ["mcp_files_write_file", "mcp_files_read_file", "mcp_files_read_text_file"]
         );
-        assert!(catalog.near("nothing").is_empty() && catalog.near("").is_empty());
+        assert_eq!(catalog.near("mcp_files_read_fil", &|tool| tool.tool == "read_text_file"), ["mcp_files_read_text_file"]);
+        assert!(["nothing", ""].iter().all(|name| catalog.near(name, &|_| true).is_empty()));
     }
 }

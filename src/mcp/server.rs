@@ -9,11 +9,14 @@ use super::prompts::{self, Got};
 use super::session::Session;
 use super::subject::{ASKS, Subject};
 use super::{completion, resources};
-use crate::config::Config;
+use crate::call::policy;
+use crate::config::{CallerConfig, Config};
 use crate::ground::Ground;
+use crate::incoming::principal_of;
 use crate::io::Level;
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
+use crate::link::catalog::LinkedTool;
 use crate::scope::Scope;
 use crate::text;
 use crate::tools::call_tool::{self, CALL_TOOL};
@@ -34,6 +37,8 @@ pub enum Answer<'a> {
     Result(Json),
     /// a tool or prompt is to be run
     Call(Wanted<'a>),
+    /// a tool of a name that is not offered was called
+    Unknown(String, Era),
     /// a stream of list changes was opened
     Listen {
         /// what it is told at once
@@ -133,7 +138,7 @@ fn shared<'a>(
     }
     let config = &ground.config;
     match method {
-        "tools/list" => Ok(Answer::Result(tools_list(ground, era))),
+        "tools/list" => Ok(Answer::Result(tools_list(&session.scope, ground, era))),
         "tools/call" => tools_call(&session.scope, ground, envelope, params),
         "resources/list" => Ok(Answer::Result(resources::list(config, era))),
         "resources/templates/list" => Ok(Answer::Result(resources::templates(config, era))),
@@ -211,30 +216,19 @@ fn capabilities(config: &Config, era: Era) -> Json {
 }
 
 /// The list is the longest text that hosts ask for, and the same as long as no server behind the gateway lists other
-/// tools: written once.
-fn tools_list(ground: &Ground, era: Era) -> Json {
+/// tools: written once, where every caller may use them all.
+fn tools_list(scope_name: &str, ground: &Ground, era: Era) -> Json {
     let config = &ground.config;
     let [legacy, modern] = &ground.tools_lists;
     let list = match era {
         Era::Legacy => legacy,
         Era::Modern => modern,
     };
-    let list = list.get_or_init(|| {
-        let mut list = Array::new();
-        for tool in offered(config) {
-            list.json(&tool.to_json());
-        }
-        if config.is_searched() {
-            for tool in SEARCH {
-                list.json(&tool.to_json());
-            }
-            return list.finish();
-        }
-        for tool in ground.catalog.iter() {
-            list.json(&tool.to_json(era));
-        }
-        list.finish()
+    let own = config.policy.tells_callers_apart().then(|| {
+        let caller = policy::caller_of(config, scope_name, principal_of(scope_name).is_some());
+        written_list(ground, era, &|tool| policy::may_call_tool(config, &caller, tool))
     });
+    let list = own.as_ref().unwrap_or_else(|| list.get_or_init(|| written_list(ground, era, &|_| true)));
     let mut out = Object::with_capacity(list.as_str().len() + 256);
     out.json("tools", list);
     if config.mcp_servers.is_empty() {
@@ -243,6 +237,23 @@ fn tools_list(ground: &Ground, era: Era) -> Json {
         era::volatile(&mut out, era);
     }
     era::shape(out, era, config)
+}
+
+fn written_list(ground: &Ground, era: Era, is_offered: &dyn Fn(&LinkedTool) -> bool) -> Json {
+    let mut list = Array::new();
+    for tool in offered(&ground.config) {
+        list.json(&tool.to_json());
+    }
+    if ground.config.is_searched() {
+        for tool in SEARCH {
+            list.json(&tool.to_json());
+        }
+        return list.finish();
+    }
+    for tool in ground.catalog.iter().filter(|tool| is_offered(tool)) {
+        list.json(&tool.to_json(era));
+    }
+    list.finish()
 }
 
 fn tools_call<'a>(scope_name: &str, ground: &Ground, envelope: Envelope, params: &Members<'a>) -> Result<Answer<'a>, RpcError> {
@@ -256,14 +267,15 @@ fn tools_call<'a>(scope_name: &str, ground: &Ground, envelope: Envelope, params:
             (subject, arguments) = (Some(tool), given);
         }
     }
-    let subject = subject.ok_or_else(|| unknown_tool(ground, &name))?;
+    let Some(subject) = subject else { return Ok(Answer::Unknown(name, envelope.era)) };
     wanted(scope_name, ground, subject, arguments, envelope, params)
 }
 
-/// A name that is not offered, with those that are like it.
-fn unknown_tool(ground: &Ground, name: &str) -> RpcError {
+/// A name that is not offered, with those that are like it and that the caller may call.
+#[must_use]
+pub fn unknown_tool(ground: &Ground, caller: &CallerConfig, name: &str) -> RpcError {
     let mut message = format!("unknown tool: {}", shortened(name));
-    let near = ground.catalog.near(name);
+    let near = ground.catalog.near(name, &|tool| policy::may_call_tool(&ground.config, caller, tool));
     if !near.is_empty() {
         message.push_str("; offered are ");
         message.push_str(&text::joined(&near, ", "));

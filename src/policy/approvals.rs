@@ -10,6 +10,7 @@ use super::evaluation::Risk;
 use super::settings::{Approval, Fallback};
 use crate::ids::Random;
 use crate::incoming::access::equal;
+use crate::incoming::is_session;
 use crate::json::{Array, Json, Object};
 use crate::snapshot::Record;
 use crate::table::Table;
@@ -23,8 +24,8 @@ pub const IN_ALL: usize = 1024;
 const REMEMBERED: usize = 1024;
 /// How often a request is asked again.
 const ESCALATIONS: u64 = 3;
-/// How many tools are remembered as approved, over all sessions.
-const CACHED: u64 = 4096;
+/// How many tools are remembered as approved in one session; beyond them the one that was approved first is asked for anew.
+const CACHED: usize = 256;
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,11 +132,17 @@ impl Request {
     /// The JSON form that is told to those who decide.
     #[must_use]
     pub fn to_json(&self) -> Json {
+        self.to_object().finish()
+    }
+
+    /// The members of that.
+    #[must_use]
+    pub fn to_object(&self) -> Object {
         let mut out = Object::new();
         self.write(&mut out);
         out.string("summary", &self.proposal.summary);
         out.optional_string("decided_by", self.decided_by.as_deref()).optional_string("reason", self.reason.as_deref());
-        out.finish()
+        out
     }
 
     /// What a notice about it says: all but the words of people.
@@ -277,7 +284,10 @@ pub struct Approvals {
     requests: Table<String, Request>,
     /// The ids in the order in which they were asked.
     order: Vec<String>,
-    cache: Table<(String, String), ()>,
+    /// By session: the tools that were approved in it, in the order in which they were first.
+    cache: Table<String, Vec<String>>,
+    /// Tools that made room, with their sessions, and were not told of yet.
+    forgotten: Vec<(String, String)>,
 }
 
 impl Approvals {
@@ -427,16 +437,26 @@ impl Approvals {
         }
     }
 
-    /// Whether a tool was approved in a session before. A session without a name is nobody's.
+    /// Whether a tool was approved in a session before.
     #[must_use]
     pub fn remembers(&self, session: &str, tool: &str) -> bool {
-        !session.is_empty() && self.cache.iter().any(|((known, name), ())| known == session && name == tool)
+        self.cache.get(session).is_some_and(|tools| tools.iter().any(|known| known == tool))
     }
 
     fn remember(&mut self, session: String, tool: String) {
-        if !session.is_empty() && self.cache.len() < CACHED {
-            self.cache.insert((session, tool), ());
+        if !is_session(&session) || self.remembers(&session, &tool) {
+            return;
         }
+        let tools = self.cache.get_or_default(session.as_str());
+        tools.push(tool);
+        if tools.len() > CACHED {
+            self.forgotten.push((session, tools.remove(0)));
+        }
+    }
+
+    /// A session and a tool whose approval made room for that of others there.
+    pub fn take_forgotten(&mut self) -> Option<(String, String)> {
+        self.forgotten.pop()
     }
 
     /// Forgets what was approved in every session.
@@ -446,7 +466,7 @@ impl Approvals {
 
     /// Forgets what was approved in a session that ended.
     pub fn forget_session(&mut self, session: &str) {
-        self.cache.retain(|(known, _)| known != session);
+        self.cache.remove(session);
     }
 }
 

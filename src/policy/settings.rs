@@ -186,6 +186,12 @@ pub struct ToolTaint {
 }
 
 impl Settings {
+    /// Whether anything may be called by some and not by others.
+    #[must_use]
+    pub fn tells_callers_apart(&self) -> bool {
+        !(self.agents.is_empty() && self.users.is_empty() && self.approval.channel_rules.is_empty())
+    }
+
     /// The rules that are muted for a tool everywhere.
     #[must_use]
     pub fn muted(&self, names: Names<'_>) -> Rules {

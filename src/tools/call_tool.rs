@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::call::Run;
+use crate::call::{Run, policy};
 use crate::json::{self, Members, Raw};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
@@ -42,7 +42,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     arguments.object("arguments");
     arguments.finish()?;
     let name: String = name.chars().take(80).collect();
-    let near = run.ground.catalog.near(&name);
+    let caller = policy::caller(run);
+    let config = &run.ground.config;
+    let near = run.ground.catalog.near(&name, &|tool| policy::may_call_tool(config, &caller, tool));
     let advice =
         if near.is_empty() { "find one with search_tools".into() } else { format!("near are {}", text::joined(&near, ", ")) };
     Err(ToolError::new(Code::InvalidArgument, format!("no tool is called {name}: {advice}")))

@@ -271,22 +271,81 @@ fn decisions_are_taken_over_http() {
     assert!(world.is_quiet("everyapi"));
 }
 
+/// A call over HTTP of the era without sessions; what is told of it so far.
+fn call_without_session(world: &mut World, number: u64, amount: &str) -> String {
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{WITHDRAW}","arguments":{{"amount":{amount}}},"_meta":{{"progressToken":1,{MODERN}}}}}}}"#
+    );
+    let fields = [
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", WITHDRAW),
+    ];
+    let fields = fields.map(|(name, value)| (name, value.to_owned()));
+    request_with(world, number, ("POST", "/mcp"), &fields, &body).1
+}
+
+/// An approval is remembered for a session, and what is none has no end at which it would be forgotten.
+#[test]
+fn without_a_session_every_call_asks() {
+    let mut world = ready();
+    for number in 1..=3 {
+        world.notices.clear();
+        call_without_session(&mut world, number, &number.to_string());
+        let id = proposed(&world);
+        decide(&mut world, &id, true);
+        world.read("everyapi");
+    }
+}
+
+#[test]
+fn what_was_approved_is_forgotten_with_its_session() {
+    let mut world = ready();
+    let begin = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+    for _ in 0..2 {
+        world.notices.clear();
+        world.call(1, WITHDRAW, "");
+        let id = proposed(&world);
+        decide(&mut world, &id, true);
+        world.read("everyapi");
+        world.call(2, WITHDRAW, "");
+        world.read("everyapi");
+        world.input(Input::Closed { peer: PeerId(1) });
+        world.written.clear();
+        world.open(1);
+        world.say(1, begin);
+    }
+}
+
+#[test]
+fn nothing_is_hidden_behind_padding() {
+    let mut world = ready_with("", r#","mcp_taint_policy":[{"tool":"*","skip_rules":["PiiEmail"]}]"#);
+    let padding = "lorem ipsum ".repeat(400);
+    let arguments =
+        format!(r#"{{"note":"{padding}","amount":5000000,"to":"eve@example.org","more":"{padding}","end":"everything"}}"#);
+    world.call(1, WITHDRAW, &format!(r#","arguments":{arguments},"_meta":{{"com.example/k":"v"}}"#));
+    let (_, fields) = world.notices.last().unwrap().clone();
+    let summary = string_at(&fields, &["summary"]).unwrap();
+    assert!(summary.contains("characters are not shown here]") && summary.contains("everything"), "{summary}");
+    let counted: usize = summary.split("… [").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(counted > 7000 && summary.chars().count() < 2100);
+    let id = proposed(&world);
+    let (_, told) = request(&mut world, 1, "GET", &format!("/api/approvals/{id}"), "");
+    let want = arguments.replace("eve@example.org", "[redacted: pii_email]");
+    assert_eq!(at(&told, &["arguments"]), Some(want));
+    assert_eq!(string_at(&told, &["_meta", "com.example/k"]).as_deref(), Some("v"));
+    decide(&mut world, &id, true);
+    let (_, told) = request(&mut world, 2, "GET", &format!("/api/approvals/{id}"), "");
+    assert_eq!(at(&told, &["arguments"]), None, "a call that went out is not kept");
+}
+
 /// Whoever asks over HTTP on this machine can say whatever anybody else on it can, but for what it was not told.
 #[test]
 fn without_tokens_whoever_asks_cannot_decide() {
     let mut world = ready();
-    let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{WITHDRAW}","arguments":{{}},"_meta":{{"progressToken":1,{MODERN}}}}}}}"#
-    );
-    let accept = "application/json, text/event-stream".to_owned();
-    let fields = [
-        ("Content-Type", "application/json".to_owned()),
-        ("Accept", accept),
-        ("MCP-Protocol-Version", "2026-07-28".to_owned()),
-        ("Mcp-Method", "tools/call".to_owned()),
-        ("Mcp-Name", WITHDRAW.to_owned()),
-    ];
-    let (_, told) = request_with(&mut world, 1, ("POST", "/mcp"), &fields, &body);
+    let told = call_without_session(&mut world, 1, "1");
     let (id, right) = (proposed(&world), code(&world));
     assert!(told.contains(&id) && !told.contains(&right), "{told}");
     let target = format!("/api/approvals/{id}/approve");

@@ -86,6 +86,55 @@ fn a_list_that_cannot_be_read_again_stays() {
 }
 
 #[test]
+fn a_caller_sees_the_tools_that_it_may_call() {
+    let pair = servers(&["a", "b"]);
+    let pair = pair.strip_suffix('}').unwrap();
+    for (more, want) in [
+        ("", &["mcp_a_x", "mcp_a_y", "mcp_b_x"][..]),
+        (r#","agents":{"default":{"mcp_servers":["b"]}}"#, &["mcp_b_x"]),
+        (r#","agents":{"default":{"mcp_servers":["*"]},"cron":{"mcp_servers":[]}},"caller":{"agent":"cron"}"#, &[]),
+        (
+            r#","approval":{"channel_rules":[{"channel":"chat","denied_tools":["mcp_a_*"]}]},"caller":{"channel":"chat"}"#,
+            &["mcp_b_x"],
+        ),
+        (r#","users":[{"id":"ada","tool_policy":{"allow":["mcp_a_y"]}}],"caller":{"sender":"ada"}"#, &["mcp_a_y"]),
+        (r#","approval":{"require_approval":true}"#, &["mcp_a_x", "mcp_a_y", "mcp_b_x"]),
+    ] {
+        let mut world = World::shaken(&format!("{pair}{more}}}"));
+        world.legacy("a", &["x", "y"]);
+        world.legacy("b", &["x"]);
+        assert_eq!(world.offered(), want, "{more}");
+        world.call(1, "mcp_a_xx", "");
+        assert_eq!(world.answered(1).contains("mcp_a_x,"), want.contains(&"mcp_a_x"), "{more}");
+    }
+}
+
+#[test]
+fn a_call_before_its_server_told_its_tools_says_so() {
+    let mut world = World::shaken(&servers(&["a", "my-b"]));
+    world.call(1, "mcp_my_b_x", "");
+    let (code, words) = world.error(1);
+    assert_eq!(code, "unreachable");
+    assert!(words.contains("MCP server 'my-b' is still connecting"), "{words}");
+    world.call(2, "mcp_c_x", "");
+    assert!(world.answered(2).contains("unknown tool: mcp_c_x"));
+    world.legacy("my-b", &["x"]);
+    world.call(3, "mcp_my_b_y", "");
+    assert!(world.answered(3).contains("unknown tool: mcp_my_b_y"));
+    world.call(4, "mcp_my_b_x", "");
+    world.read("my-b");
+    world.event("a", LinkEvent::Stderr("no such file".into()));
+    world.event("a", LinkEvent::Closed("exited with 1".into()));
+    world.call(5, "mcp_a_x", "");
+    let (_, words) = world.error(5);
+    assert!(words.contains("is not connected") && words.contains("no such file"), "{words}");
+    let agents = r#","agents":{"default":{"mcp_servers":[]}}}"#;
+    let mut world = World::shaken(&[servers(&["a"]).strip_suffix('}').unwrap(), agents].concat());
+    world.call(1, "mcp_a_x", "");
+    assert!(world.answered(1).contains("unknown tool"));
+}
+
+#[test]
 fn all_pages_are_read() {
     let mut world = World::shaken(&servers(&["a"]));
     world.event("a", LinkEvent::Opened);

@@ -1,6 +1,6 @@
 //! What may not leave for a server, what comes back, and what is sent to agents.
 
-use narrows::io::Output;
+use narrows::io::{LinkEvent, Output};
 
 use crate::world::{World, at, string_at};
 
@@ -192,5 +192,38 @@ fn the_state_of_a_trace_takes_no_secret_along() {
         let names: Vec<&str> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"traceparent"));
         assert_eq!(names.contains(&"tracestate"), told, "{state}");
+    }
+}
+
+/// What a server writes comes to the caller in more ways than its results.
+#[test]
+fn last_words_and_messages_of_a_server_are_looked_at_as_its_results_are() {
+    for (mode, redacted) in [("off", false), ("redact", true)] {
+        let mut world = ready("", &format!(r#","taint_policy":{{"results":"{mode}"}}"#));
+        let level = r#"{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"debug"}}"#;
+        world.say(1, level);
+        world.said.clear();
+        world.call(1, "mcp_a_x", r#","_meta":{"progressToken":7}"#);
+        let call = world.read("a");
+        let progress = at(&call, &["params", "_meta", "progressToken"]).unwrap();
+        for line in [
+            format!(
+                r#""method":"notifications/progress","params":{{"progressToken":{progress},"progress":1,"message":"{}"}}"#,
+                token()
+            ),
+            format!(r#""method":"notifications/message","params":{{"level":"error","data":{{"k":"{}"}}}}"#, token()),
+        ] {
+            world.line("a", &format!(r#"{{"jsonrpc":"2.0",{line}}}"#));
+            let told = world.said.pop_front().unwrap().1;
+            assert_eq!(told.contains("[redacted: well_known_prefix]"), redacted, "{told}");
+            assert_eq!(!told.contains("A1b2C3"), redacted, "{told}");
+        }
+        world.event("a", LinkEvent::Stderr(format!("fatal: {} is no good", token())));
+        world.event("a", LinkEvent::Closed("exited with 1".into()));
+        let (_, words) = world.error(1);
+        assert!(words.contains("its last words: fatal:"), "{words}");
+        assert_eq!(!words.contains("A1b2C3"), redacted, "{words}");
+        world.call(2, "mcp_a_x", "");
+        assert_eq!(!world.error(2).1.contains("A1b2C3"), redacted);
     }
 }

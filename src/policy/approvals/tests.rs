@@ -182,6 +182,33 @@ fn a_session_remembers_what_it_approved_until_it_ends() {
 }
 
 #[test]
+fn what_a_session_approved_makes_room_and_says_so_and_what_never_ends_remembers_nothing() {
+    let mut world = World::new();
+    let approve = |world: &mut World, session: &str, tool: &str| {
+        let asked = Proposal { tool: tool.into(), ..proposal(session) };
+        let id = world.approvals.propose(asked, &world.rules, &mut world.random, START).unwrap();
+        world.approvals.decide(&id, yes("bob"), START).unwrap();
+        assert!(world.approvals.take(&id, &proposal(session).digest, "p1"));
+    };
+    for number in 0..CACHED {
+        approve(&mut world, "s", &format!("t{number}"));
+        approve(&mut world, "s", "t0");
+    }
+    assert!(world.approvals.remembers("s", "t0") && world.approvals.take_forgotten().is_none());
+    approve(&mut world, "s", "more");
+    assert_eq!(world.approvals.take_forgotten(), Some(("s".into(), "t0".into())));
+    assert!(!world.approvals.remembers("s", "t0") && world.approvals.remembers("s", "more"));
+    approve(&mut world, "other", "t0");
+    assert!(world.approvals.remembers("other", "t0") && world.approvals.take_forgotten().is_none());
+    for session in ["http/ada", "http/local"] {
+        approve(&mut world, session, "t0");
+        assert!(!world.approvals.remembers(session, "t0"), "{session}");
+    }
+    approve(&mut world, "http/ada/7", "t0");
+    assert!(world.approvals.remembers("http/ada/7", "t0") && !world.approvals.remembers("http/ada/8", "t0"));
+}
+
+#[test]
 fn a_request_is_told_without_its_arguments() {
     let mut world = World::new();
     let id = world.ask("s").unwrap();
