@@ -31,6 +31,7 @@ pub mod discovery;
 pub mod dispatch;
 pub mod fault;
 pub mod finding;
+pub mod fitting;
 pub mod kept;
 pub mod life;
 pub mod linked;

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::RangeInclusive;
 
 use crate::bucket::Rate;
 use crate::io::Headers;
@@ -246,7 +247,8 @@ impl Config {
         if let Some(raw) = limits {
             let mut table = Table::new(raw, "limits.".into(), &mut faults);
             for (name, _, field) in Limits::TABLE {
-                table.whole(name, 1, field(&mut config.limits));
+                let (least, most) = Limits::bounds(name);
+                table.between(name, least..=most, field(&mut config.limits));
             }
             table.finish();
         }
@@ -396,10 +398,17 @@ impl<'a, 'f> Table<'a, 'f> {
     }
 
     fn whole(&mut self, key: &'static str, least: u64, into: &mut u64) {
-        let expected = format!("a whole number of at least {least}");
+        self.between(key, least..=u64::MAX, into);
+    }
+
+    fn between(&mut self, key: &'static str, range: RangeInclusive<u64>, into: &mut u64) {
+        let mut expected = format!("a whole number of at least {}", range.start());
+        if *range.end() < u64::MAX {
+            expected.push_str(&format!(" and at most {}", range.end()));
+        }
         self.read(key, &expected, into, |raw| {
             let number = (json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?;
-            u64::try_from(number).ok().filter(|number| *number >= least)
+            u64::try_from(number).ok().filter(|number| range.contains(number))
         });
     }
 

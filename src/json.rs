@@ -17,7 +17,7 @@ mod write;
 
 pub use number::{integer, scaled, scaled_up};
 pub use scan::string_end;
-pub use write::{Array, Object, write_string};
+pub use write::{Array, Object, escaped_bytes, write_string};
 
 use crate::list::gather;
 use scan::Inside;

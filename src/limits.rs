@@ -22,6 +22,8 @@ pub struct Limits {
     pub json_depth: u64,
     /// one message from an MCP client
     pub message_bytes: u64,
+    /// one answer to an MCP client; a JavaScript engine holds no text of 512 MiB
+    pub answer_bytes: u64,
     /// calls in flight of one peer
     pub calls_per_peer: u64,
     /// agents of one scope
@@ -67,7 +69,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 28] = [
+    pub const TABLE: [Row; 29] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("held_bytes", 512 << 20, |limits| &mut limits.held_bytes),
         ("inbox_bytes", 256 << 20, |limits| &mut limits.inbox_bytes),
@@ -77,6 +79,7 @@ impl Limits {
         ("artifact_bytes", 32 << 20, |limits| &mut limits.artifact_bytes),
         ("json_depth", 128, |limits| &mut limits.json_depth),
         ("message_bytes", 32 << 20, |limits| &mut limits.message_bytes),
+        ("answer_bytes", 128 << 20, |limits| &mut limits.answer_bytes),
         ("calls_per_peer", 1024, |limits| &mut limits.calls_per_peer),
         ("agents_per_scope", 256, |limits| &mut limits.agents_per_scope),
         ("header_bytes", 64 << 10, |limits| &mut limits.header_bytes),
@@ -98,6 +101,13 @@ impl Limits {
         ("directory_bytes", 64 << 20, |limits| &mut limits.directory_bytes),
     ];
 
+    /// What a limit may be set to at least and at most. An answer needs room for what the gateway says of itself, and has to
+    /// be one text for whoever drives it.
+    #[must_use]
+    pub fn bounds(name: &str) -> (u64, u64) {
+        if name == "answer_bytes" { (64 << 10, 256 << 20) } else { (1, u64::MAX) }
+    }
+
     /// The nesting allowed, as the parser takes it.
     #[must_use]
     pub fn depth(&self) -> u32 {
@@ -117,6 +127,7 @@ impl Default for Limits {
             artifact_bytes: 0,
             json_depth: 0,
             message_bytes: 0,
+            answer_bytes: 0,
             calls_per_peer: 0,
             agents_per_scope: 0,
             header_bytes: 0,

@@ -133,6 +133,13 @@ fn message_too_long(host: &mut Host, limit: &str) {
     host.fail(other.1, Cause::Reset);
 }
 
+fn answer_too_large(host: &mut Host, limit: &str) {
+    let other = send(host, "bob");
+    let (number, exchange) = send(host, "bob");
+    host.reply(exchange, 200, &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"message":{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"{}"}}]}}}}}}"#, "x".repeat(40_000)));
+    assert_reached(host, number, other, "too_large", limit);
+}
+
 fn too_many_calls(host: &mut Host, limit: &str) {
     let other = send(host, "bob");
     send(host, "bob");
@@ -200,6 +207,7 @@ fn every_limit_is_an_error_of_one_call() {
             "artifact_bytes" => stream_too_large(&mut host(limit, 500), limit, &[&chunk, &chunk]),
             "json_depth" => too_deep(&mut host(limit, 20), limit),
             "message_bytes" => message_too_long(&mut host(limit, 500), limit),
+            "answer_bytes" => answer_too_large(&mut host(limit, 65_536), limit),
             "calls_per_peer" => too_many_calls(&mut host(limit, 2), limit),
             "agents_per_scope" => too_many_agents(&mut host(limit, 2), limit),
             "header_bytes" => head_too_large(&mut host(limit, 500), limit),

@@ -45,6 +45,7 @@ export class Driver {
   #pumping = false;
   #saving = false;
   #unsaved;
+  #lost;
   #todo = OUTPUTS | TIMEOUT;
   #stopped = false;
   #wake;
@@ -94,9 +95,9 @@ export class Driver {
     if (onTrace) this.trace(onTrace);
   }
 
-  /** Why the gateway ended without being told to: the message of a panic, or that its state could not be kept. */
+  /** Why the gateway ended without being told to: the message of a panic, or that its state or an output could not be kept. */
   get dead() {
-    return this.#unsaved ?? this.#core.dead;
+    return this.#unsaved ?? this.#lost ?? this.#core.dead;
   }
 
   /** Whether it ended because its state could not be kept. */
@@ -315,19 +316,33 @@ export class Driver {
     this.#pumping = true;
     try {
       while (!this.#saving) {
-        const next = this.#core.next();
-        if (next === undefined) break;
-        if (typeof next === "string") this.#perform(JSON.parse(next));
-        else this.#say(next);
+        const next = this.#next();
+        if (next === undefined || this.#stopped) break;
+        if (Array.isArray(next)) this.#say(next);
+        else this.#perform(next);
         if (this.#stopped) return;
       }
-      if (!this.#saving) this.#flush();
+      if (!this.#saving && !this.#stopped) this.#flush();
     } finally {
       this.#pumping = false;
     }
     // Whatever is called may end this gateway.
     if (this.#todo & TIMEOUT && !this.#stopped) this.#arm();
     this.#todo = 0;
+  }
+
+  /** The next output. One that the engine cannot hold is gone, and whoever waits for it would wait for ever: that ends it. */
+  #next() {
+    try {
+      const next = this.#core.next();
+      return typeof next === "string" ? JSON.parse(next) : next;
+    } catch (error) {
+      if (this.#core.dead !== undefined) throw error;
+      this.#lost = `what it said could not be taken over: ${error?.message ?? error}`;
+      this.#end();
+      this.#guarded(() => this.#onDeath?.(this.#lost));
+      return undefined;
+    }
   }
 
   #flush() {

@@ -29,7 +29,8 @@ export type LimitName =
   | "tools_per_server"
   | "tool_list_bytes"
   | "directory_cards"
-  | "directory_bytes";
+  | "directory_bytes"
+  | "answer_bytes";
 
 /** The configuration. What is absent has its default; every fault is named in a {@link GatewayError} of the code `config`. */
 export interface ConfigObject {

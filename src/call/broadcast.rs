@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::send::Send;
-use super::{Ended, Run, Work};
+use super::{Ended, Run, Work, fitting};
 use crate::exchange::Report;
 use crate::io::{Deadline, ExchangeId};
 use crate::json::{self, Json, Object};
@@ -29,12 +29,27 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Broadcast {
     parts: Vec<(String, Part)>,
+    /// how many bytes the answers that are still to come may take
+    room: u64,
 }
 
 impl Broadcast {
     /// Waits for those that run.
     pub fn start(run: &mut Run<'_>, parts: Vec<(String, Part)>) -> Result<Started, ToolError> {
-        let work = Self { parts };
+        let limit = run.ground.config.limits.answer_bytes;
+        // Whose answer finds no room is still told why.
+        let reserved = fitting::LEFT * u64::try_from(parts.len()).unwrap_or(u64::MAX);
+        let mut work = Self { parts, room: fitting::room(limit).saturating_sub(reserved) };
+        for (alias, part) in &mut work.parts {
+            match part {
+                Part::Running(_) => {}
+                Part::Skipped(why) => work.room = work.room.saturating_sub(fitting::text(why) * 2),
+                Part::Ended(ended) => {
+                    let whole = core::mem::replace(ended, Err(ToolError::new(Code::Internal, "")));
+                    *ended = fit(whole, alias, &mut work.room, limit);
+                }
+            }
+        }
         for (alias, part) in &work.parts {
             match part {
                 Part::Running(_) => {}
@@ -54,12 +69,12 @@ impl Broadcast {
     }
 
     fn act(&mut self, run: &mut Run<'_>, mut act: impl FnMut(&mut Send, &mut Run<'_>) -> Option<Ended>) -> Option<Ended> {
-        let mut done = Vec::new();
+        let (mut done, limit) = (Vec::new(), run.ground.config.limits.answer_bytes);
         for (alias, part) in &mut self.parts {
             let Part::Running(send) = part else { continue };
             let call = run.caller.call;
             if let Some(ended) = run.alone(call, |run| act(send, run)) {
-                *part = Part::Ended(ended);
+                *part = Part::Ended(fit(ended, alias, &mut self.room, limit));
                 done.push(alias.clone());
             }
         }
@@ -168,6 +183,19 @@ impl Broadcast {
         result.is_error = succeeded == 0;
         Some(Ok(result))
     }
+}
+
+/// An outcome that the room is left for, or an error of this agent alone. What came first has it.
+fn fit(ended: Ended, alias: &str, room: &mut u64, limit: u64) -> Ended {
+    // The text of an answer stands beside it too, as its response.
+    let around = |ended: &Ended| {
+        let response = ended.as_ref().ok().and_then(|result| result.texts.first()).map_or(0, |text| fitting::text(text));
+        response + fitting::text(alias) * 2
+    };
+    let free = room.saturating_sub(around(&ended));
+    let ended = fitting::within(ended, free, limit);
+    *room = room.saturating_sub(fitting::bytes(&ended) + around(&ended));
+    ended
 }
 
 fn skipped(why: &str) -> (Json, String, bool) {

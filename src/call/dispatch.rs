@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::{CallId, Ended, Run, Work};
+use super::{CallId, Ended, Run, Work, fitting};
 use crate::ground::Ground;
 use crate::inbox::Entry;
 use crate::io::RequestId;
@@ -118,6 +118,9 @@ impl Run<'_> {
 
 /// Puts an outcome into the inbox.
 pub fn deposit(scope: &mut Scope, ground: &Ground, ticket: &Ticket, ended: Ended) {
+    // An entry is told in an answer, with its names.
+    let limit = ground.config.limits.answer_bytes;
+    let ended = fitting::within(ended, fitting::room(fitting::room(limit)), limit);
     let (result, failed) = match ended {
         Ok(result) => (result, false),
         Err(error) => (error.into_result(), true),

@@ -8,7 +8,7 @@ use crate::call::{CallId, Caller, policy};
 use crate::incoming::is_http;
 use crate::io::{Level, Misuse, PeerId};
 use crate::json::{self, Object, Raw};
-use crate::jsonrpc::{self, INVALID_REQUEST, Id, Incoming};
+use crate::jsonrpc::{self, INTERNAL_ERROR, INVALID_REQUEST, Id, Incoming};
 use crate::mcp::era::{self, Era};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::server::{self, Answer, Wanted};
@@ -79,6 +79,12 @@ impl Gateway {
             Some(secrets) => secrets.redact_json(result),
             None => result,
         };
+        let limit = self.ground.config.limits.answer_bytes;
+        let bytes = result.as_str().len();
+        if u64::try_from(bytes).is_ok_and(|bytes| bytes > limit) {
+            let message = format!("the answer takes {bytes} bytes, more than answer_bytes ({limit}) of one answer");
+            return self.say_error(peer, Some(id), INTERNAL_ERROR, &message, None);
+        }
         self.ground.say(peer, Some(id), true, None, jsonrpc::result(id, &result));
     }
 

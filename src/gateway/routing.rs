@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::Gateway;
 use crate::call::dispatch::{self, Dispatch, Sink};
-use crate::call::{Call, CallId, Caller, Ended, Run, Work};
+use crate::call::{Call, CallId, Caller, Ended, Run, Work, fitting};
 use crate::config::ExternalAgent;
 use crate::io::{Deadline, Level, PeerId};
 use crate::json::{Object, Raw};
@@ -229,6 +229,8 @@ impl Gateway {
 
     /// The one answer of a call.
     pub(crate) fn answer(&mut self, caller: &Caller, subject: &Subject, ended: Ended, started: Instant) {
+        let limit = self.ground.config.limits.answer_bytes;
+        let ended = fitting::within(ended, fitting::room(limit), limit);
         let mut fields = Object::new();
         fields.string(subject.kind(), subject.name()).integer("ms", self.ground.now.since(started));
         if let Some(trace) = &caller.trace {

@@ -64,8 +64,12 @@ impl Gateway {
 
     fn tell(&mut self, request: RequestId, message: Message) {
         let (last, about) = (message.last, message.about.clone());
+        let limit = self.ground.config.limits.answer_bytes;
         let Some(waiting) = self.waiting(request) else { return };
-        if waiting.streaming || !last {
+        // Of answers to a batch that are too much for one text each is an event.
+        let bytes = waiting.answers.iter().map(|known| known.text.as_str().len()).sum::<usize>() + message.text.as_str().len();
+        let is_large = !waiting.answers.is_empty() && u64::try_from(bytes).is_ok_and(|bytes| bytes > limit);
+        if waiting.streaming || !last || is_large {
             if !waiting.streaming {
                 self.start_stream(request, true);
             }

@@ -6,6 +6,20 @@ use alloc::string::String;
 use super::Json;
 use crate::list::gather;
 
+/// How many bytes a JSON string with this content takes, without its quotes.
+#[must_use]
+pub fn escaped_bytes(text: &str) -> u64 {
+    let (mut bytes, mut rest) = (text.len(), text.as_bytes());
+    while let Some(at) = to_escape(rest) {
+        bytes += match rest.get(at) {
+            Some(b'"' | b'\\' | b'\n' | b'\r' | b'\t') => 1,
+            Some(_) | None => 5,
+        };
+        rest = rest.get(at + 1..).unwrap_or_default();
+    }
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 /// Appends a JSON string with this content.
 pub fn write_string(out: &mut String, text: &str) {
     out.push_str("\"");
@@ -303,6 +317,7 @@ mod tests {
         }
         let mut out = String::new();
         write_string(&mut out, "\"\\\n\r\t\u{0}\u{1f}\u{7f}");
+        assert_eq!(escaped_bytes("\"\\\n\r\t\u{0}\u{1f}\u{7f}"), out.len() as u64 - 2);
         assert_eq!(out, "\"\\\"\\\\\\n\\r\\t\\u0000\\u001f\u{7f}\"");
     }
 }

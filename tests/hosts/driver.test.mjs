@@ -355,3 +355,23 @@ test("whatever is called may end the gateway that calls it", () => {
     assert.equal(running, 0, name);
   }
 });
+
+test("an output that cannot be taken over ends the gateway, with the reason, and is not passed over", () => {
+  const core = new FakeCore((input) => {
+    if (input.type === "message") core.say({ type: "message", peer: 1, text: "a" }, { type: "message", peer: 1, text: "b" });
+  });
+  const next = core.next.bind(core);
+  core.next = () => {
+    const output = next();
+    if (output?.[2] === "a") throw new RangeError("Cannot create a string longer than 0x1fffffe8 characters");
+    return output;
+  };
+  const [written, ends, deaths] = [[], [], []];
+  const driver = new Driver(core, { fetch: () => {}, onDeath: (message) => deaths.push(message) });
+  driver.open(1, "stdio", (text) => written.push(text), () => ends.push("ended"));
+  driver.message(1, "go");
+  assert.deepEqual([written, ends], [[], ["ended"]]);
+  assert.match(deaths.join(), /Cannot create a string/);
+  assert.match(driver.dead, /Cannot create a string/);
+  assert.equal(driver.stopped, true);
+});
