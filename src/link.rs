@@ -42,6 +42,7 @@ pub mod wire;
 
 use catalog::{Catalog, ServerNumber};
 use connection::Link;
+use life::State;
 use pins::Pins;
 use wire::CallOrder;
 
@@ -195,6 +196,15 @@ impl Links {
             self.end(out, link, "was taken out of the configuration");
         }
         changes
+    }
+
+    /// Takes back the calls that did not go out yet: of servers that are ready, whose tools they knew otherwise, or of all.
+    pub fn take_unsent(&mut self, ready_alone: bool) -> Vec<CallOrder> {
+        let mut unsent = Vec::new();
+        for link in self.list.iter_mut().filter(|link| !ready_alone || link.state == State::Ready) {
+            unsent.extend(core::mem::take(&mut link.queue).into_iter().map(|order| *order));
+        }
+        unsent
     }
 
     /// Ends one for good that is no longer in the list.

@@ -3,15 +3,18 @@
 use alloc::string::{String, ToString};
 
 use super::Gateway;
-use crate::call::Work;
+use crate::call::{Call, Work};
 use crate::config::{Config, ExternalAgent};
 use crate::incoming::NOBODY;
 use crate::incoming::access::{self, Refusal};
 use crate::io::Level;
-use crate::json::Object;
+use crate::json::{Json, Object};
+use crate::link::wire::CallOrder;
 use crate::link::{Changes, Outside};
 use crate::list::gather;
+use crate::mcp::asks::Answers;
 use crate::mcp::outcome::{Code, ToolError};
+use crate::mcp::subject::Subject;
 
 impl Gateway {
     /// Goes on with another configuration. What did not change in it goes on untouched.
@@ -39,6 +42,9 @@ impl Gateway {
         self.offer_anew();
         if policy_changed {
             self.ground.approvals.forget_sessions();
+            for order in self.links.take_unsent(false) {
+                self.admit_anew(order);
+            }
         }
         self.ask_anew(&changes.stopped, policy_changed);
     }
@@ -82,6 +88,20 @@ impl Gateway {
                 self.end_stream(request, Refusal::new(401, why));
             }
         }
+    }
+
+    /// A call that was let out waits for its server, and the policy or the tool is another one by now: it is held against
+    /// them as they are.
+    pub(super) fn admit_anew(&mut self, order: CallOrder) {
+        let Some(call) = self.remove(order.call) else { return };
+        self.forget(&call, &[]);
+        let Call { mut caller, subject, started, .. } = *call;
+        let Some(tool) = self.ground.catalog.find(subject.name()).cloned() else {
+            let error = ToolError::new(Code::Unreachable, "the tool is not offered any more: list the tools anew");
+            return self.answer(&caller, &subject, Err(error), started);
+        };
+        caller.meta = order.meta;
+        self.begin(caller, Subject::Linked(tool), order.arguments.as_ref().map(Json::raw), Answers::none(), started);
     }
 
     /// Calls that wait for a person are held against the policy as it is now: what was asked under the earlier one is void.

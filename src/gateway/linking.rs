@@ -32,7 +32,10 @@ impl Gateway {
                     Report::Call(call, report) => self.linked(call, report),
                     Report::Asks(question) => self.server_asks(*question),
                     Report::Unasks(server, id) => self.server_unasks(server, &id),
-                    Report::ToolsChanged => self.offer_anew(),
+                    Report::ToolsChanged => {
+                        self.offer_anew();
+                        self.links.take_unsent(true).into_iter().for_each(|order| self.admit_anew(order));
+                    }
                 }
             }
         }

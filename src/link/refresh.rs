@@ -1,5 +1,6 @@
 //! The list of a server's tools: read when it is connected, and again when it says that it changed.
 
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,10 +10,10 @@ use super::connection::{Asked, Link, Spoken, Wire};
 use super::handshake::{said, words};
 use super::http::Why;
 use super::life::{Event, State};
-use super::listing::{Listing, Next};
+use super::listing::{ListedTool, Listing, Next};
 use super::{CallReport, Outside, Report, mirrored, wire};
 use crate::io::{Deadline, Level, Reason};
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 use crate::jsonrpc::{self, Outcome};
 use crate::mcp::era::Era;
 
@@ -21,6 +22,11 @@ const RELIST_MS: u64 = 1000;
 
 /// When a stream of changes that broke is asked for again.
 const LISTEN_MS: u64 = 30_000;
+
+/// What was said of a tool.
+fn definition<'t>(tools: &'t [ListedTool], name: &str) -> Option<&'t Json> {
+    tools.iter().find(|tool| tool.name == name).map(|tool| &tool.definition)
+}
 
 impl Link {
     /// Asks for the first page of its tools.
@@ -112,7 +118,7 @@ impl Link {
             self.notice(out, Level::Warning, "link_tool", fault);
         }
         let is_new = self.tools != tools;
-        self.tools = tools;
+        let before = core::mem::replace(&mut self.tools, tools);
         self.look(out);
         if is_new {
             reports.push(Report::ToolsChanged);
@@ -129,12 +135,16 @@ impl Link {
             if self.spoken == Spoken::Modern {
                 self.listen(out, reports);
             }
+            let mut changed = VecDeque::new();
             for order in core::mem::take(&mut self.queue) {
                 match out.ground.pins.reason(&self.server.name, &order.tool) {
                     Some(reason) => reports.push(Report::Call(order.call, CallReport::Lost(held(&self.server.name, &reason)))),
+                    // Who called a tool that is another one now may have been allowed to call the earlier one alone.
+                    None if definition(&before, &order.tool) != definition(&self.tools, &order.tool) => changed.push_back(order),
                     None => self.send(out, order, reports),
                 }
             }
+            self.queue = changed;
         }
         if core::mem::take(&mut self.stale) {
             self.changed(out, reports);

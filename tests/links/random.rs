@@ -24,7 +24,7 @@ const BIRTH_MS: i64 = 1_800_000_000_000;
 struct Asked {
     call: u64,
     session: String,
-    definition: u64,
+    definition: Option<String>,
 }
 
 struct Story {
@@ -40,11 +40,10 @@ struct Story {
     /// requests that somebody said yes to who may
     yes: BTreeSet<String>,
     /// calls that were allowed, with the tool as it was when they were asked about
-    allowed: BTreeMap<u64, u64>,
+    allowed: BTreeMap<u64, Option<String>>,
     went_out: BTreeSet<u64>,
-    /// how often each server's tools became others, and what of that it told
+    /// how often each server's tools became others
     definitions: BTreeMap<String, u64>,
-    listed: BTreeMap<String, u64>,
     /// what was written to servers and not read yet
     unread: VecDeque<(String, LinkId, String)>,
     opened: BTreeSet<LinkId>,
@@ -97,7 +96,6 @@ impl Story {
             allowed: BTreeMap::new(),
             went_out: BTreeSet::new(),
             definitions: BTreeMap::new(),
-            listed: BTreeMap::new(),
             unread: VecDeque::new(),
             opened: BTreeSet::new(),
             dead: BTreeSet::new(),
@@ -330,9 +328,6 @@ impl Story {
         };
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
         let what = self.chance.below(16);
-        if method == "tools/list" && !matches!(what, 0 | 1 | 3) {
-            self.listed.insert(server.to_owned(), definition);
-        }
         match what {
             0 => {}
             1 => self.ends(server, "ended by SIGKILL"),
@@ -356,7 +351,7 @@ impl Story {
                     let id = string_at(&fields, &["id"]).unwrap();
                     assert!(self.yes.contains(&id), "{id} is approved and nobody said so");
                     let asked = &self.asked[&id];
-                    self.allowed.insert(asked.call, asked.definition);
+                    self.allowed.insert(asked.call, asked.definition.clone());
                 }
                 _ => {}
             }
@@ -374,12 +369,21 @@ impl Story {
 
     fn proposed(&mut self, fields: &str) {
         let read = |name| string_at(fields, &[name]).unwrap();
-        let (id, server, session, summary) = (read("id"), read("server"), read("session"), read("summary"));
+        let (id, session, summary) = (read("id"), read("session"), read("summary"));
         let number = summary.rsplit(':').next().unwrap().trim_end_matches('}');
         let call = number.parse().unwrap_or_else(|_| panic!("{summary}"));
-        let definition = self.listed.get(&server).copied().unwrap_or_default();
+        let definition = self.described(&read("tool"));
         self.asked.insert(id, Asked { call, session, definition });
         self.count("asked");
+    }
+
+    /// How the gateway describes a tool now.
+    fn described(&mut self, name: &str) -> Option<String> {
+        self.world.say(1, r#"{"jsonrpc":"2.0","id":"list","method":"tools/list"}"#);
+        let found = self.world.said.iter().position(|(_, text)| string_at(text, &["id"]).as_deref() == Some("list"));
+        let (_, list) = self.world.said.remove(found.unwrap()).unwrap();
+        let at = list.find(&format!(r#""name":"{name}""#))?;
+        Some(list[at..].split('}').next().unwrap().to_owned())
     }
 
     /// A call was written to a server: it may be, and was not before.
@@ -388,7 +392,7 @@ impl Story {
         let name = format!("mcp_{server}_{}", string_at(text, &["params", "name"]).unwrap());
         assert!(self.went_out.insert(call), "call {call} of {name} goes out twice");
         if self.waits(&name) {
-            let now = self.listed.get(server).copied().unwrap_or_default();
+            let now = self.described(&name);
             assert_eq!(self.allowed.get(&call), Some(&now), "call {call} of {name} goes out as nobody allowed it");
             self.count("approved");
         }

@@ -138,6 +138,52 @@ fn what_was_asked_under_the_earlier_policy_is_void_and_asked_anew() {
 }
 
 #[test]
+fn a_call_that_waits_for_its_server_is_held_against_the_later_policy() {
+    let mut world = World::shaken(&servers(&["a"]));
+    world.legacy("a", &["x"]);
+    world.event("a", LinkEvent::Closed("ended".into()));
+    world.advance(1500);
+    world.event("a", LinkEvent::Opened);
+    world.call(1, "mcp_a_x", r#","arguments":{"n":1},"_meta":{"vendor/x":7}"#);
+    configure(&mut world, &with(&["a"], GATED));
+    world.handshake("a", &["x"]);
+    assert!(world.is_quiet("a"), "the earlier policy let it out, and the later one does not");
+    let id = proposed(&world);
+    world.input(Input::Decision { approval: id, approved: true, reason: None });
+    let sent = world.read("a");
+    assert_eq!(at(&sent, &["params", "arguments"]).as_deref(), Some(r#"{"n":1}"#));
+    assert_eq!(at(&sent, &["params", "_meta", "vendor/x"]).as_deref(), Some("7"));
+    assert!(world.is_quiet("a"));
+}
+
+#[test]
+fn a_call_that_was_approved_and_waits_for_its_server_is_asked_again_where_the_tool_is_another_one() {
+    let tools = |words: &str| {
+        format!(r#""result":{{"tools":[{{"name":"x","description":"{words}","inputSchema":{{"type":"object"}}}}]}}"#)
+    };
+    for (words, asks) in [("as before", false), ("otherwise", true)] {
+        let mut world = World::shaken(&with(
+            &["a"],
+            r#","mcp":{"pins":false},"approval":{"require_approval":true,"cache_approvals_per_session":false}"#,
+        ));
+        world.legacy("a", &[]);
+        world.line("a", r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+        world.advance(1000);
+        world.answer("a", "tools/list", &tools("as before"));
+        world.call(1, "mcp_a_x", "");
+        let id = proposed(&world);
+        world.event("a", LinkEvent::Closed("ended".into()));
+        world.advance(1500);
+        world.event("a", LinkEvent::Opened);
+        world.input(Input::Decision { approval: id.clone(), approved: true, reason: None });
+        world.answer("a", "initialize", r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#);
+        world.asked("a", "notifications/initialized");
+        world.answer("a", "tools/list", &tools(words));
+        assert_eq!((world.is_quiet("a"), proposed(&world) != id), (asks, asks), "{words}");
+    }
+}
+
+#[test]
 fn what_a_session_approved_is_asked_again_under_another_policy() {
     let mut world = World::shaken(&with(&["a"], GATED));
     world.legacy("a", &["x"]);
