@@ -424,7 +424,8 @@ mod tests {
         let raw = |dialect, bytes: &str, media_type: &str| {
             let part = format!(r#"{{"file":{{"fileWithBytes":"{bytes}","mimeType":"{media_type}"}}}}"#);
             let content = Part::read(json::parse(&part, 8).unwrap(), dialect).content;
-            if let Content::Raw(base64) = content { base64 } else { panic!("{content:?}") }
+            let Content::Raw(base64) = content else { panic!("{content:?}") };
+            base64
         };
         let png = base64::encode(&[0xff, 0xfe, 0, 1]);
         for (once, media_type) in [("dGNr", "text/plain"), (png.as_str(), "image/png"), ("/////////////////w8P", "")] {
