@@ -166,6 +166,18 @@ impl Authorization {
         !matches!(self.phase, Phase::Idle | Phase::Person { .. })
     }
 
+    /// Whether a refresh token is out, which may be good for one use.
+    #[must_use]
+    pub const fn is_refreshing(&self) -> bool {
+        matches!(self.phase, Phase::Tokens(Source::Refresh))
+    }
+
+    /// Whether the token was found in the store.
+    #[must_use]
+    pub fn is_from_store(&self) -> bool {
+        self.untried == Some(Source::Store)
+    }
+
     /// Whether a person is asked to log in.
     #[must_use]
     pub const fn is_with_person(&self) -> bool {
@@ -221,6 +233,12 @@ impl Authorization {
     /// The server wants a token, or another one (RFC 6750 §3.1, `invalid_token`).
     pub fn challenged(&mut self, challenge: Challenge, around: &mut Around<'_>) -> Step {
         self.challenge = Some(challenge);
+        if self.is_with_person() {
+            return Step::Person("waits for somebody to log in".to_owned());
+        }
+        if self.is_refreshing() {
+            return Step::Wait;
+        }
         let untried = self.untried.take();
         self.refused = self.grant.access.take().or(self.refused.take());
         if self.redirect.is_some() {

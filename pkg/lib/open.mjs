@@ -15,7 +15,9 @@ import { Core } from "./module.mjs";
 export function openDriver(options, { defaults, connect } = {}) {
   checkFunctions(options, ["onNotice", "onTrace", "onSave", "onWork", "onApproval", "onDead"]);
   const { config, host: given, snapshot, onNotice = complaint, onTrace, onSave, onWork, onApproval, directory, tokens, onDead } = options;
-  if (tokens !== undefined) checkFunctions(tokens, ["load", "save"], "tokens.");
+  if (tokens !== undefined && !["load", "save"].every((name) => typeof tokens?.[name] === "function")) {
+    throw new GatewayError("misuse", "`tokens` must have the functions `load` and `save`");
+  }
   const complain = (error) => {
     try {
       onNotice(hostError(error));

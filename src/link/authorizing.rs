@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::connection::{Asked, Link, Wire};
-use super::http::{self, Refusal, Why};
+use super::http::{self, Refusal};
 use super::life::{Event, State};
 use super::wire::CallOrder;
 use super::{CallReport, Outside, Report};
@@ -34,11 +34,13 @@ pub(super) struct Authorizing {
     pub until: Option<Instant>,
     /// whether the server was ready before
     resumes: bool,
+    /// whether it told of changes then
+    listens: bool,
 }
 
 impl Authorizing {
     pub(super) fn new(settings: Oauth, server: Url) -> Self {
-        Self { machine: Authorization::new(settings, server), exchange: None, until: None, resumes: false }
+        Self { machine: Authorization::new(settings, server), exchange: None, until: None, resumes: false, listens: false }
     }
 }
 
@@ -60,6 +62,7 @@ impl Link {
     fn perform(&mut self, out: &mut Outside<'_>, mut step: Step, reports: &mut Vec<Report>) {
         let Some(authorizing) = &mut self.authorizing else { return };
         if let Step::Fetch(ask) = step {
+            abort(out, &mut authorizing.exchange);
             match fetch(out, &self.wire, ask) {
                 Ok(exchange) => {
                     authorizing.exchange = Some(exchange);
@@ -80,7 +83,7 @@ impl Link {
             Step::Open(place) => {
                 let mut fields = Object::new();
                 fields.string("server", &self.server.name).string("url", place.as_str());
-                out.ground.notice(Level::Notice, "authorization_url", fields);
+                out.ground.notice(Level::Info, "authorization_url", fields);
             }
             Step::Go => self.go_on(out, reports),
             Step::Person(why) => self.lock(out, "authorization_needed", why, reports),
@@ -122,11 +125,12 @@ impl Link {
     /// There is a token, or it goes on without one.
     fn go_on(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
         let Some(authorizing) = &mut self.authorizing else { return };
-        let (resumes, is_new) = (core::mem::take(&mut authorizing.resumes), authorizing.machine.token().is_some());
+        let (resumes, listens) = (core::mem::take(&mut authorizing.resumes), core::mem::take(&mut authorizing.listens));
+        let is_new = authorizing.machine.token().is_some() && !authorizing.machine.is_from_store();
         if let Wire::Http(wire) = &mut self.wire {
             wire.authorize(authorizing.machine.token(), authorizing.machine.number());
         }
-        if is_new && self.state != State::Opening {
+        if is_new {
             let mut fields = Object::new();
             fields.string("server", &self.server.name);
             out.ground.notice(Level::Info, "authorized", fields);
@@ -139,6 +143,9 @@ impl Link {
                 }
                 if core::mem::take(&mut self.stale) {
                     self.list(out, reports);
+                }
+                if listens {
+                    self.listen(out, reports);
                 }
             }
             State::Authorizing | State::Locked => {
@@ -154,9 +161,9 @@ impl Link {
 
     /// A person has to log in, or tried to. A server that is ready stays so: its token is good for all else.
     fn lock(&mut self, out: &mut Outside<'_>, event: &'static str, why: String, reports: &mut Vec<Report>) {
-        let mut fields = Object::new();
-        fields.string("server", &self.server.name).string("why", &why);
-        out.ground.notice(Level::Warning, event, fields);
+        if !self.authorizing.as_ref().is_some_and(|authorizing| authorizing.machine.is_with_person()) {
+            self.notice(out, Level::Warning, event, &why);
+        }
         match self.state {
             State::Ready | State::Stopped => {}
             State::Waiting
@@ -208,7 +215,12 @@ impl Link {
                 self.queue.push_back(order);
             }
             Some(Asked::List) => (self.listing, self.stale) = (None, true),
-            Some(Asked::Listen) => self.listen_at = Some(out.ground.now.plus_ms(1)),
+            Some(Asked::Listen) if !refusal.is_current && self.state == State::Ready => return self.listen(out, reports),
+            Some(Asked::Listen) => {
+                if let Some(authorizing) = &mut self.authorizing {
+                    authorizing.listens = true;
+                }
+            }
             // A ping that is refused was answered all the same.
             Some(Asked::Ping) => self.is_alive(),
             Some(Asked::Probe | Asked::Initialize) | None => {}
@@ -275,9 +287,9 @@ impl Link {
         if authorizing.machine.token().is_none() { text } else { authorizing.machine.redact(text) }
     }
 
-    /// An answer that is none of the protocol's tells all the same that the token was good.
-    pub(super) fn token_taken(&mut self, why: &Why) {
-        if let (Some(authorizing), Why::Status(..) | Why::Session(_)) = (&mut self.authorizing, why) {
+    /// The server took the token, whatever it answered.
+    pub(super) fn token_taken(&mut self) {
+        if let Some(authorizing) = &mut self.authorizing {
             authorizing.machine.accepted();
         }
     }
@@ -343,9 +355,13 @@ impl Link {
     pub(super) fn give_up_tokens(&mut self, out: &mut Outside<'_>) {
         let url = self.url();
         let Some(authorizing) = &mut self.authorizing else { return };
+        authorizing.resumes = false;
+        if authorizing.machine.is_refreshing() {
+            return;
+        }
         abort(out, &mut authorizing.exchange);
         authorizing.machine.reset();
-        (authorizing.until, authorizing.resumes) = (None, false);
+        authorizing.until = None;
         if let Some(record) = authorizing.machine.take_unsaved() {
             self.order(out, &url, TokenOrder::Save(record));
         }

@@ -411,10 +411,15 @@ impl Link {
                 }
                 Heard::Refused { id, refusal } => self.refused(out, id, refusal, reports),
                 Heard::Unanswered { id, why } => {
-                    self.token_taken(&why);
+                    if let Why::Status(..) | Why::Session(_) = &why {
+                        self.token_taken();
+                    }
                     self.unanswered(out, id, why, reports);
                 }
-                Heard::Endpoint => self.opened(out, reports),
+                Heard::Endpoint => {
+                    self.token_taken();
+                    self.opened(out, reports);
+                }
                 Heard::Lost(why) => self.fail(out, why, reports),
             }
         }

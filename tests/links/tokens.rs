@@ -1,6 +1,6 @@
 //! Servers at a URL that want to be told by a token who asks.
 
-use narrows::io::{AuthorizeEvent, Input, Misuse, Request, TokenOrder};
+use narrows::io::{AuthorizeEvent, ExchangeId, Input, Misuse, Request, TokenOrder};
 
 use crate::world::{World, at, string_at};
 
@@ -115,11 +115,12 @@ fn tokens(number: u64) -> String {
 }
 
 /// The first requests after a token came.
-fn connect(world: &mut World) {
+fn connect(world: &mut World) -> ExchangeId {
     answer(world, "server/discover", DISCOVERED);
     answer(world, "tools/list", TOOLS);
     let (exchange, _) = world.fetch();
     world.events(exchange, &[], "");
+    exchange
 }
 
 fn ready(config: &str) -> (World, String) {
@@ -203,6 +204,53 @@ fn a_token_is_renewed_before_it_ends() {
     for _ in 0..2 {
         assert_eq!(token(&answer(&mut world, "tools/call", r#""result":{"content":[]}"#)), Some("access-token-2"));
     }
+}
+
+#[test]
+fn changes_are_listened_for_with_the_new_token() {
+    let mut world = locked(&config(""));
+    log_in(&mut world, 1);
+    let record = saved(&mut world);
+    let stream = connect(&mut world);
+    // The stream of changes ends, and is asked for again when its token has ended.
+    world.input(Input::End { exchange: stream });
+    world.advance(30_000);
+    let (exchange, request) = world.fetch();
+    assert!(request.body.unwrap().contains("subscriptions/listen"));
+    world.reply(exchange, 401, &[("WWW-Authenticate", "Bearer")], "");
+    world.advance(5000);
+    assert!(world.fetches.is_empty(), "nothing is asked for meanwhile");
+    load(&mut world, true, Some(&record));
+    reply(&mut world, "https://as.test/token", 200, &tokens(2));
+    let (_, request) = world.fetch();
+    assert_eq!(token(&request), Some("access-token-2"));
+    assert!(request.body.unwrap().contains("subscriptions/listen"));
+}
+
+#[test]
+fn a_refresh_is_waited_for_though_the_connection_breaks() {
+    let mut config = config("");
+    config = config.replace("\"http\"", "\"sse\"");
+    let mut world = World::shaken(&config);
+    refuse(&mut world, 401, "Bearer");
+    load(&mut world, false, None);
+    documents(&mut world);
+    log_in(&mut world, 1);
+    let record = saved(&mut world);
+    let (stream, _) = world.fetch();
+    world.events(stream, &[], "event: endpoint\ndata: /post\n\n");
+    let (exchange, request) = world.fetch();
+    assert_eq!((request.url.as_str(), token(&request)), ("https://s.test/post", Some("access-token-1")));
+    world.reply(exchange, 401, &[("WWW-Authenticate", "Bearer")], "");
+    load(&mut world, true, Some(&record));
+    let (refresh, request) = world.fetch();
+    assert_eq!(request.url, "https://as.test/token");
+    world.input(Input::End { exchange: stream });
+    assert!(!world.aborted.contains(&refresh));
+    world.reply(refresh, 200, &[], &tokens(2));
+    assert!(saved(&mut world).contains("refresh-token-2"));
+    world.advance(3000);
+    assert_eq!(token(&world.fetch().1), Some("access-token-2"));
 }
 
 #[test]
@@ -307,6 +355,20 @@ fn who_is_silent_is_given_up() {
     assert!(world.fetches.is_empty());
 }
 
+/// The trace of what a trace tells, in a new gateway.
+fn replayed(lines: &[String]) -> Vec<String> {
+    let config = narrows::config::Config::from_json(&at(&lines[0], &["config"]).unwrap()).unwrap();
+    let mut gateway = narrows::gateway::Gateway::new(crate::world::genesis(0), config);
+    gateway.set_trace(true);
+    for line in lines {
+        let Some(input) = at(line, &["input"]) else { continue };
+        let now = at(line, &["now"]).unwrap().parse().unwrap();
+        let _ = gateway.handle_input(narrows::time::Instant::from_ms(now), narrows::io::read_input(&input).unwrap());
+        while gateway.poll_output().is_some() {}
+    }
+    std::iter::from_fn(|| gateway.poll_trace()).collect()
+}
+
 #[test]
 fn no_token_is_told_to_anybody_else() {
     let mut world = World::with({
@@ -338,7 +400,9 @@ fn no_token_is_told_to_anybody_else() {
     let told = world.said.iter().map(|(_, text)| text.clone()).chain(world.notices.iter().map(|(_, fields)| fields.clone()));
     let mut told: Vec<String> = told.collect();
     let before = told.len();
-    told.extend(std::iter::from_fn(|| world.gateway.poll_trace()));
+    let trace: Vec<String> = std::iter::from_fn(|| world.gateway.poll_trace()).collect();
+    assert_eq!(replayed(&trace), trace);
+    told.extend(trace);
     told.extend(world.gateway.snapshot(narrows::gateway::Secrets::Drop));
     assert!(told.len() > before + 20);
     for secret in SECRETS {
