@@ -50,7 +50,11 @@ const everything = {
   auth: { tokens: [{ token: "token-of-a", principal: "a" }] },
   storage: true,
   mcp: { search: true, pins: false },
-  mcp_servers: [{ name: "files", transport: { type: "stdio", command: "files", args: ["a"] }, env: ["HOME"], timeout_secs: 5, template_id: "filesystem", taint_scanning: false, taint_policy: { tools: { t: { default: "skip" } } } }],
+  // The first has every key that a server may have.
+  mcp_servers: [
+    { name: "notes", transport: { type: "http", url: "https://notes.example/mcp" }, oauth: { client_id: "c", scopes: ["s"] }, health_check: { interval_secs: 5 }, timeout_secs: 5, template_id: "notes", taint_scanning: false, taint_policy: { tools: { t: { default: "skip" } } } },
+    { name: "files", transport: { type: "stdio", command: "files", args: ["a"] }, env: ["HOME"] },
+  ],
   approval: { require_approval: ["mcp_*"], elicitation: true, channel_rules: [{ channel: "c", denied_tools: ["mcp_*"] }] },
   users: [{ id: "ada", tool_policy: { deny: ["mcp_*"] } }],
   agents: { a: { mcp_servers: ["files"] } },
