@@ -40,6 +40,8 @@ pub enum Event {
     VersionRefused,
     /// the remembered task that the message was to continue is finished or gone
     TaskRefused,
+    /// the task that a relayed message was to continue has ended meanwhile
+    TaskEnded,
     /// a message, or a task that ended or waits for the caller
     Answer,
     /// a task that goes on
@@ -77,7 +79,7 @@ pub const STATES: [(State, &str); 10] = [
 ];
 
 /// Every transition: in this state, on this event, to that state, and the words of the diagram.
-pub const TABLE: [(State, Event, State, &str); 36] = {
+pub const TABLE: [(State, Event, State, &str); 38] = {
     use {Event as E, State as S};
     [
         (S::Finding, E::Found, S::Sending, "interface known"),
@@ -85,10 +87,12 @@ pub const TABLE: [(State, Event, State, &str); 36] = {
         (S::Finding, E::FoundTask, S::Reading, "interface and task known"),
         (S::Sending, E::VersionRefused, S::Sending, "once more in 0.3"),
         (S::Sending, E::TaskRefused, S::Sending, "once more without the finished task"),
+        (S::Sending, E::TaskEnded, S::Reading, "relayed too late"),
         (S::Sending, E::Answer, S::Ended, "message, terminal or interrupted task"),
         (S::Sending, E::Running, S::Waiting, "task goes on"),
         (S::Streaming, E::VersionRefused, S::Streaming, "once more in 0.3"),
         (S::Streaming, E::TaskRefused, S::Streaming, "once more without the finished task"),
+        (S::Streaming, E::TaskEnded, S::Reading, "relayed too late"),
         (S::Streaming, E::StreamRefused, S::Sending, "surely not processed"),
         (S::Streaming, E::Answer, S::Ended, "message or interrupted task"),
         (S::Streaming, E::Running, S::Waiting, "plain answer, task goes on"),

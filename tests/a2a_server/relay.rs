@@ -384,6 +384,23 @@ fn messages_for_a_task_without_a_name_wait_until_it_has_one() {
     assert_eq!(text(&result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#)), "status.state"), "TASK_STATE_WORKING");
 }
 
+#[test]
+fn a_message_that_comes_too_late_leaves_the_task_its_end() {
+    let mut world = world();
+    let sent = call(&mut world, "SendMessage", &immediate("one"));
+    let id = text(&answer_of(&world, sent), "result.task.id");
+    asked(&mut world).begin(&mut world);
+    result(&mut world, "SendMessage", &immediately(&reply(&id, "two")));
+    let next = asked(&mut world);
+    let error = r#"{"code":-32004,"message":"task up-1 is in a terminal state"}"#;
+    let body = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, next.request["id"]);
+    world.reply(next.exchange, "application/json", &body);
+    let read = asked(&mut world);
+    assert_eq!((read.method(), text(&read.request, "params.id")), ("GetTask".into(), "up-1".into()));
+    read.answer(&mut world, r#"{"id":"up-1","contextId":"up-c","status":{"state":"TASK_STATE_COMPLETED"}}"#);
+    assert_eq!(text(&result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#)), "status.state"), "TASK_STATE_COMPLETED");
+}
+
 fn immediately(message: &str) -> String {
     format!(r#"{{"message":{message},"configuration":{{"returnImmediately":true}}}}"#)
 }

@@ -47,6 +47,10 @@ impl Send {
             self.step(Happening::VersionRefused);
             return self.transmit(run);
         }
+        if self.comes_too_late(problem) {
+            self.step(Happening::TaskEnded);
+            return self.transmit(run);
+        }
         if self.forget_task(run, problem) {
             self.step(Happening::TaskRefused);
             return self.transmit(run);

@@ -1,7 +1,7 @@
 //! Sends whose events go to a served task instead of to a caller of tools.
 
 use super::{Keeping, Patience, Send, State as Step};
-use crate::a2a::{Event, SendRequest, State, Task};
+use crate::a2a::{Event, Fault, FaultKind, SendRequest, State, Task};
 use crate::call::target::Target;
 use crate::call::{CallId, Ended, Run};
 use crate::served::TaskNumber;
@@ -41,6 +41,19 @@ impl Send {
     /// §7.6.1), and its caller watches it.
     pub(super) fn waits_at(&self, state: &State) -> bool {
         state.is_interrupted() && !(*state == State::AuthRequired && matches!(self.keeping, Keeping::Served(_)))
+    }
+
+    /// Whether the task that the message was to continue has ended at its agent meanwhile. Then its end is read, which is
+    /// what the served task ends with: nothing failed.
+    pub(super) fn comes_too_late(&mut self, problem: &Fault) -> bool {
+        let is_sent = matches!(self.state, Step::Sending | Step::Streaming) && matches!(self.keeping, Keeping::Served(_));
+        let message = &self.request.message;
+        let Some(task_id) = message.task_id.clone().filter(|_| is_sent && problem.kind() == FaultKind::Terminal) else {
+            return false;
+        };
+        // A task without artifacts is below every limit.
+        let _ = self.assembly.apply(Event::Task(Task::new(task_id, message.context_id.clone())));
+        true
     }
 
     /// What a served task is told of an event. The end is told once everything that belongs to it has come.
