@@ -9,6 +9,7 @@ use std::thread;
 use narrows::config::Config;
 use narrows::tools::offered;
 
+use super::inbound;
 use super::judge::{Counts, judge};
 use super::world::{kind, run};
 use crate::support::chance::seeds;
@@ -50,6 +51,8 @@ fn work(next: &AtomicU64, end: u64, found: &Mutex<Found>) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut world = run(seed, kind(seed));
             judge(&mut world, seed, &mut counts);
+            drop(world);
+            inbound::run(seed, &mut counts);
         }));
         if let Err(panic) = outcome {
             let text = panic.downcast_ref::<String>().map(String::as_str);

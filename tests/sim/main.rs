@@ -14,6 +14,7 @@
 
 mod client;
 mod fleet;
+mod inbound;
 mod judge;
 mod mischief;
 mod model;
@@ -79,6 +80,11 @@ fn the_gateway_keeps_what_the_model_keeps() {
 #[test]
 fn results_match_the_schemas_of_their_tools() {
     fleet::holds(Rule::Schemas);
+}
+
+#[test]
+fn served_tasks_are_what_everybody_is_told() {
+    fleet::holds(Rule::Served);
 }
 
 #[test]

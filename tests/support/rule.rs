@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// What a world is held to: the seven guarantees, the reference model, and the output schemas.
+/// What a world is held to: the seven guarantees, the reference model, the output schemas, and the life of served tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     OneAnswer,
@@ -14,6 +14,7 @@ pub enum Rule {
     Restore,
     Model,
     Schemas,
+    Served,
 }
 
 thread_local! {
