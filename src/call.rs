@@ -9,6 +9,7 @@ use self::dispatch::{Dispatch, Sink};
 use crate::exchange::{Exchanges, Failure, Owner, Plan, Report, Want};
 use crate::ground::Ground;
 use crate::http;
+use crate::incoming::NOBODY;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
@@ -181,6 +182,9 @@ impl<'g> Run<'g> {
     }
 
     pub(crate) fn say(&mut self, message: Json) {
+        if self.caller.peer == NOBODY {
+            return self.ground.unheard.push_back((self.caller.call, message));
+        }
         self.ground.say(self.caller.peer, Some(&self.caller.request), false, None, message);
     }
 

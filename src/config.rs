@@ -261,9 +261,9 @@ impl Config {
         sections::read_auth(auth, &mut config, &mut faults);
         sections::read_external_agents(external_agents, "external_agents", &mut config, &mut faults);
         a2a::read(a2a, &mut config, &mut faults);
-        a2a::check(&config, &mut faults);
         mcp::read(mcp, &mut config, &mut faults);
         mcp_servers::read(mcp_servers, &mut config, &mut faults);
+        a2a::check(&config, &mut faults);
         policy::read(policy, &mut config, &mut faults);
         let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
         if is_named && config.mcp_servers.is_empty() && faults.is_empty() && offered(&config).next().is_none() {

@@ -47,6 +47,7 @@ mod routing;
 mod serving;
 mod sessions;
 mod streams;
+mod tooling;
 mod watching;
 
 /// What a gateway is born with.
@@ -123,6 +124,7 @@ impl Gateway {
                 self.sweep_served();
                 self.drive_links();
                 self.take_relayed();
+                self.tell_progress();
                 self.tell_watchers();
                 self.route();
                 self.keep_alive();

@@ -42,6 +42,8 @@ pub struct Ground {
     pub tools_lists: [OnceCell<Json>; 2],
     /// what agents said about tasks that are relayed to them, and in which call
     pub relayed: VecDeque<(TaskNumber, CallId, Event)>,
+    /// what was said to the callers of calls that belong to a task
+    pub unheard: VecDeque<(CallId, Json)>,
     /// what the trace is to replace from now on, and nothing else
     pub untraced: Vec<String>,
     /// the tools of the servers behind the gateway
@@ -88,6 +90,7 @@ impl Ground {
             outbox: Vec::new(),
             tools_lists: [const { OnceCell::new() }; 2],
             relayed: VecDeque::new(),
+            unheard: VecDeque::new(),
             untraced: Vec::new(),
             catalog: Catalog::default(),
             pins: Pins::default(),

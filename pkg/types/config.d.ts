@@ -131,10 +131,11 @@ export interface DirectorySection {
 }
 
 /**
- * Who does the work of served tasks: nobody, a person or a model by the tools of the inbox, `onWork`, or another agent:
- * `relay:` is followed by the name of one of `external_agents`.
+ * Who does the work of served tasks: nobody, a person or a model by the tools of the inbox, `onWork`, a tool of an MCP
+ * server, that of the skill's name or the one that follows `tool:`, or another agent: `relay:` is followed by the name of
+ * one of `external_agents`.
  */
-export type Responder = "echo" | "inbox" | "function" | `relay:${string}`;
+export type Responder = "echo" | "inbox" | "function" | "tool" | `tool:mcp_${string}` | `relay:${string}`;
 
 /** How the gateway is an agent itself. */
 export interface A2aSection {

@@ -45,17 +45,21 @@ pub enum Responder {
     Inbox,
     /// a function of the host
     Function,
+    /// a tool of an MCP server, by the name under which it is offered; that of the skill where absent
+    Tool(Option<String>),
     /// another agent, by its alias
     Relay(String),
 }
 
 impl Responder {
-    /// Reads `echo`, `inbox`, `function` or `relay:` with an alias.
+    /// Reads `echo`, `inbox`, `function`, `tool`, `tool:` with a name, or `relay:` with an alias.
     fn named(name: &str) -> Option<Self> {
         match name {
             "echo" => Some(Self::Echo),
             "inbox" => Some(Self::Inbox),
             "function" => Some(Self::Function),
+            "tool" => Some(Self::Tool(None)),
+            _ if name.starts_with("tool:mcp_") => Some(Self::Tool(name.strip_prefix("tool:").map(String::from))),
             _ => name.strip_prefix("relay:").filter(|alias| check_alias(alias).is_ok()).map(|alias| Self::Relay(alias.into())),
         }
     }
@@ -65,6 +69,8 @@ impl Responder {
             Self::Echo => "echo".into(),
             Self::Inbox => "inbox".into(),
             Self::Function => "function".into(),
+            Self::Tool(None) => "tool".into(),
+            Self::Tool(Some(name)) => format!("tool:{name}"),
             Self::Relay(alias) => format!("relay:{alias}"),
         }
     }
@@ -122,7 +128,8 @@ impl A2a {
     }
 }
 
-const RESPONDERS: &str = "echo, inbox, function, or relay: with the name of an external agent";
+const RESPONDERS: &str =
+    "echo, inbox, function, tool, tool: with the name of a tool, or relay: with the name of an external agent";
 
 pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
@@ -186,6 +193,10 @@ pub(super) fn check(config: &Config, faults: &mut Vec<String>) {
             && !config.external_agents.iter().any(|agent| agent.name == *alias)
         {
             faults.push(format!("`a2a` relays to {alias}, which is none of `external_agents`"));
+        }
+        if matches!(responder, Responder::Tool(_)) && config.mcp_servers.is_empty() {
+            faults.push("`a2a` has the responder tool, and there are no `mcp_servers` that have any".into());
+            return;
         }
     }
 }

@@ -89,15 +89,21 @@ impl Gateway {
         });
         let Some(call) = self.remove(call) else { return };
         self.forget(&call, &[]);
-        let Call { mut caller, subject, work, started, .. } = *call;
+        let Call { mut caller, sink, scope, subject, work, started, .. } = *call;
         let Work::Approving(approving) = *work else { return };
         let Some(tool) = self.ground.catalog.find(subject.name()).cloned() else {
             approval.into_iter().for_each(|id| self.ground.approvals.withdraw(id));
             let error = ToolError::new(Code::Unreachable, "the call was approved, but its server is not connected");
+            if let Sink::Served(number) = sink {
+                return self.tool_ended(number, caller.call, Err(error));
+            }
             return self.answer(&caller, &subject, Err(error), started);
         };
         caller.approval = approval.map(String::from);
         let arguments = approving.into_arguments();
+        if let Sink::Served(number) = sink {
+            return self.start_tool(number, scope, caller, tool, arguments);
+        }
         self.begin(caller, Subject::Linked(tool), arguments.as_ref().map(Json::raw), Answers::none(), started);
     }
 

@@ -122,6 +122,16 @@ impl Gateway {
             Responder::Function => {
                 list.json(&skill_json(&plain("function", "Function", "The program that runs this gateway does the work.")))
             }
+            Responder::Tool(name) => {
+                for tool in self.ground.catalog.iter().filter(|tool| name.as_ref().is_none_or(|name| *name == tool.offered)) {
+                    let description = tool.definition.members().and_then(|members| members.string("description"));
+                    let description = description.unwrap_or_default();
+                    let mut skill = plain(&tool.offered, &tool.tool, &description);
+                    skill.tags = [tool.server_name.clone()].into();
+                    list.json(&skill_json(&skill));
+                }
+                &mut list
+            }
             Responder::Relay(alias) => {
                 let agent = scope.and_then(|scope| scope.registry.get(alias)).and_then(|agent| agent.profile.as_ref());
                 let known = agent.and_then(|profile| profile.summary.members()?.get("skills").and_then(crate::json::elements));

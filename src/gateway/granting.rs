@@ -151,6 +151,7 @@ impl Gateway {
             Responder::Echo => Duty::Echo,
             Responder::Inbox => Duty::Inbox,
             Responder::Function => Duty::Function { works: [].into() },
+            Responder::Tool(name) => Duty::Tool { tool: name.clone().or(skill).unwrap_or_default(), call: None },
             Responder::Relay(agent) => Duty::Relay {
                 agent: agent.clone(),
                 call: None,

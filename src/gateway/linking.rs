@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Gateway;
+use crate::call::dispatch::Sink;
 use crate::call::{Call, CallId, Work};
 use crate::io::{Level, PeerId};
 use crate::json::{self, Json, Object};
@@ -48,7 +49,10 @@ impl Gateway {
         let asks = if let Some(Work::Linked(work)) = work { work.take_asks() } else { None };
         let Some((asks, call)) = asks.and_then(|asks| Some((asks, self.remove(call)?))) else { return };
         self.forget(&call, &[]);
-        let Call { caller, subject, work, started, .. } = *call;
+        let Call { caller, sink, subject, work, started, .. } = *call;
+        if let Sink::Served(number) = sink {
+            return self.tool_asks(number, caller.call);
+        }
         let arguments = if let Work::Linked(work) = *work { work.into_arguments() } else { None };
         let raw = arguments.as_ref().map(Json::raw);
         if asks.questions.is_empty() {

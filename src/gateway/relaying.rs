@@ -47,7 +47,7 @@ impl Gateway {
             let task = tasks.find(&owner, id).ok().and_then(|number| tasks.get(number))?;
             match &task.duty {
                 Duty::Relay { task_id, .. } => task_id.clone(),
-                Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
+                Duty::Echo | Duty::Inbox | Duty::Function { .. } | Duty::Tool { .. } => None,
             }
         };
         let context = context_id.or_else(|| self.context_there(&owner, agent, request.message.context_id.as_deref()));
@@ -108,7 +108,7 @@ impl Gateway {
         let context_id = context_id?;
         let there = |task: &ServedTask| match &task.duty {
             Duty::Relay { agent: other, context_id, .. } if other == agent => context_id.clone(),
-            Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
+            Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } | Duty::Tool { .. } => None,
         };
         let same = self.served.of(owner).filter(|(_, task)| task.task().context_id.as_deref() == Some(context_id));
         same.filter_map(|(_, task)| there(task)).last()

@@ -33,6 +33,7 @@ impl Gateway {
                 self.ground.notice(Level::Notice, "task_received", fields);
             }
             Duty::Function { .. } => self.order(number, &send),
+            Duty::Tool { .. } => self.call_tool(number, &send),
             Duty::Relay { .. } => self.pass_on(number, send, hops),
         }
     }
@@ -118,6 +119,7 @@ impl Gateway {
                     self.ground.outputs.push_back(Output::WorkAbort { work });
                 }
             }
+            Duty::Tool { .. } => self.release_tool(number),
             Duty::Relay { .. } => self.release_relayed(number),
         }
     }

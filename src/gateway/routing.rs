@@ -15,6 +15,7 @@ use crate::mcp::asks::Answers;
 use crate::mcp::era::Era;
 use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
+use crate::served::Duty;
 use crate::time::Instant;
 use crate::tools::connect_agent;
 
@@ -180,6 +181,9 @@ impl Gateway {
             Sink::Peer => self.answer(&call.caller, &call.subject, ended, call.started),
             Sink::Inbox(ticket) => {
                 dispatch::deposit(self.scopes.get_or_default(call.scope.as_str()), &self.ground, ticket, ended);
+            }
+            Sink::Served(number) if self.served.get(*number).is_some_and(|task| matches!(task.duty, Duty::Tool { .. })) => {
+                self.tool_ended(*number, call.caller.call, ended);
             }
             Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
             Sink::Push(number) => self.served.touch(*number),

@@ -59,6 +59,7 @@ impl ServedTasks {
             Duty::Echo => out.string("duty", "echo"),
             Duty::Inbox => out.string("duty", "inbox"),
             Duty::Function { .. } => out.string("duty", "function"),
+            Duty::Tool { tool, .. } => out.string("duty", "tool").string("tool", tool),
             Duty::Relay { agent, task_id, context_id, waiting, .. } => {
                 out.string("duty", "relay").string("agent", agent).optional_string("task_id", task_id.as_deref());
                 if !waiting.is_empty() {
@@ -85,6 +86,7 @@ impl ServedTasks {
             "echo" => Duty::Echo,
             "inbox" => Duty::Inbox,
             "function" => Duty::Function { works: Vec::new() },
+            "tool" => Duty::Tool { tool: record.text("tool"), call: None },
             _ => Duty::Relay {
                 agent: record.text("agent"),
                 call: None,

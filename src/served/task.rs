@@ -73,6 +73,13 @@ pub enum Duty {
         /// what it has not finished
         works: Vec<WorkId>,
     },
+    /// a tool of an MCP server
+    Tool {
+        /// the name by which it is offered
+        tool: String,
+        /// the call that runs
+        call: Option<CallId>,
+    },
     /// another agent
     Relay {
         /// its alias
@@ -99,7 +106,7 @@ impl Duty {
         match self {
             Self::Echo | Self::Inbox => false,
             Self::Function { works } => !works.is_empty(),
-            Self::Relay { call, .. } => call.is_some(),
+            Self::Tool { call, .. } | Self::Relay { call, .. } => call.is_some(),
         }
     }
 }

@@ -28,5 +28,6 @@ mod reload;
 mod remote;
 mod search;
 mod taint;
+mod tasks;
 mod tokens;
 mod world;

@@ -175,7 +175,7 @@ impl Gateway {
 fn shown_id<'t>(task: &'t ServedTask, asked: &'t str) -> &'t str {
     let there = match &task.duty {
         Duty::Relay { task_id, .. } if task.sent.is_some() => task_id.as_deref(),
-        Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } => None,
+        Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } | Duty::Tool { .. } => None,
     };
     if asked.is_empty() { there.unwrap_or(&task.task().id) } else { asked }
 }
