@@ -489,7 +489,7 @@ impl World {
             }
             6 => status("INPUT_REQUIRED"),
             7 => status("AUTH_REQUIRED"),
-            8 => status(*self.chance.pick::<&str>(&["COMPLETED", "FAILED", "REJECTED"])),
+            8 => status(self.chance.pick::<&str>(&["COMPLETED", "FAILED", "REJECTED"])),
             9 if said == 0 => json!({"message": {"role": "ROLE_AGENT", "parts": parts}}),
             _ => return self.end_work(node, work, &task),
         };
