@@ -559,3 +559,25 @@ fn the_bytes_of_files_take_the_way_that_agents_of_0_3_agree_on() {
         assert!(world.answer().contains("note: agents differ in how they read the bytes of files"));
     }
 }
+
+#[test]
+fn an_answer_to_another_request_ends_no_stream() {
+    let completed = r#"{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"done"}]}}}}"#;
+    for (ours, ends) in [(true, false), (false, true)] {
+        let mut world = World::new("{}");
+        world.connect(Some(STREAMING_CARD));
+        world.send();
+        let (exchange, request) = world.request();
+        let own = at(request.body.as_deref().unwrap(), &["id"]).unwrap();
+        world.head(exchange, 200, EVENTS, None);
+        let event = |id: &str, value: &str| format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{value}}}\n\n");
+        world.input(Input::Body { exchange, bytes: event(if ours { &own } else { "\"own\"" }, WORKING).into() });
+        for other in ["424242".to_owned(), format!("\"{own}\"")] {
+            world.input(Input::Body { exchange, bytes: event(&other, completed).into() });
+        }
+        world.input(Input::End { exchange });
+        // A stream that ended before its task did is followed by a reading.
+        assert_eq!(world.asked.iter().any(|(_, request)| method(request) == "GetTask"), ours, "{:?}", world.asked);
+        assert_eq!(world.said.iter().any(|said| said.contains("done")), ends);
+    }
+}

@@ -83,8 +83,10 @@ pub struct Send {
     resumed: bool,
     /// the task was begun before: it is read instead of sent to
     is_known: bool,
-    /// the caller's log was told of ids that do not belong together, and of pieces after the last one
-    warned: [bool; 2],
+    /// the caller's log was told of ids that do not belong together, of pieces after the last one, of answers to others
+    warned: [bool; 3],
+    /// the id of the request that runs, and whether an answer had it
+    asked: (u64, bool),
     /// whether resubscribing takes the other HTTP method (A2A 1.0 names POST in its text and GET in its proto)
     other_method: bool,
     reading: reading::Reading,
@@ -146,7 +148,8 @@ impl Send {
             resumable: false,
             resumed: false,
             is_known: false,
-            warned: [false; 2],
+            warned: [false; 3],
+            asked: (0, false),
             other_method: false,
             reading: reading::Reading::default(),
             told: None,
@@ -240,7 +243,9 @@ impl Send {
             }
             State::Finding | State::Closing | State::Waiting | State::Ended => return None,
         };
-        let encoded = match a2a::encode(&interface, &operation, run.ground.call_number()) {
+        let number = run.ground.call_number();
+        self.asked = (number, false);
+        let encoded = match a2a::encode(&interface, &operation, number) {
             Ok(encoded) => encoded,
             Err(fault) => {
                 let message = format!("nothing was sent to {}: {fault}", self.target.label);
@@ -322,7 +327,7 @@ impl Send {
                 }
                 self.share.set(bytes);
                 run.ground.relayed.extend(relayed);
-                self.warn(run, [applied.foreign_ids, applied.after_last_chunk]);
+                self.warn(run, [applied.foreign_ids, applied.after_last_chunk, false]);
                 if let (Some(task), Some(pending)) = (self.assembly.task(), run.scope.pending.get_mut(&run.caller.call)) {
                     pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
                 }
@@ -351,11 +356,12 @@ impl Send {
         self.told = Some((text, now));
     }
 
-    /// Tells the caller's log what was odd about an event and was taken all the same, each kind once.
-    fn warn(&mut self, run: &mut Run<'_>, odd: [bool; 2]) {
-        const WORDS: [&str; 2] = [
+    /// Tells the caller's log what was odd about an event, each kind once.
+    fn warn(&mut self, run: &mut Run<'_>, odd: [bool; 3]) {
+        const WORDS: [&str; 3] = [
             "sent an event of another task or context; it was taken",
             "sent more of an artifact after its last piece; it was taken",
+            "sent an answer to another request in a stream; it was dropped",
         ];
         for ((warned, odd), words) in self.warned.iter_mut().zip(odd).zip(WORDS) {
             if odd && !core::mem::replace(warned, true) {

@@ -8,6 +8,7 @@ use crate::a2a::{self, Event, Fault, Task};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Report};
 use crate::io::{Cause, Level, Reason};
+use crate::json;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::sse;
 
@@ -44,9 +45,27 @@ impl Send {
         read(&event.data).or_else(|_| read(&fault::clean(run, event.data.as_bytes())))
     }
 
+    /// Whether an event has the id of another request, in a stream in which an earlier one had ours. Before that any id is
+    /// taken, as there are agents that write their own.
+    fn answers_another(&mut self, run: &Run<'_>, data: &str) -> bool {
+        if self.dialect().is_rest() {
+            return false;
+        }
+        let raw = json::parse(data, run.ground.config.limits.depth()).ok();
+        let Some(id) = raw.and_then(json::members).and_then(|members| members.get("id")) else { return false };
+        let (number, had_ours) = self.asked;
+        let is_ours = json::integer(id.get()) == i64::try_from(number).ok();
+        self.asked.1 |= is_ours;
+        had_ours && !is_ours
+    }
+
     fn event(&mut self, run: &mut Run<'_>, event: &sse::Event<'_>) -> Option<Ended> {
         // Keep-alives and resume points carry no data.
         if event.data.trim().is_empty() {
+            return None;
+        }
+        if self.answers_another(run, &event.data) {
+            self.warn(run, [false, false, true]);
             return None;
         }
         let decoded = match self.decode_event(run, event) {
