@@ -6,16 +6,22 @@ export const { Fetch } = glue;
 
 let ready = false;
 
+// The generated functions warn on the console about a source that is not a member of one object.
+const named = (name, source) => {
+  const isObject = typeof source === "object" && source !== null && Object.getPrototypeOf(source) === Object.prototype;
+  return source === undefined || isObject ? source : { [name]: source };
+};
+
 /** As the generated module's own, which loads the wasm. */
 export default async function init(source) {
-  const module = await load(source);
+  const module = await load(named("module_or_path", source));
   ready = true;
   return module;
 }
 
 /** As the generated module's own, which takes the wasm at once. */
 export function initSync(source) {
-  const module = glue.initSync(source);
+  const module = glue.initSync(named("module", source));
   ready = true;
   return module;
 }

@@ -5,8 +5,11 @@ import { builtin } from "./builtin.mjs";
 import { PROTOCOL, failure, isLost } from "./cause.mjs";
 import { contentCoding, decode, isKnown } from "./coding.mjs";
 
-/** The core counts headers at 64 KiB; this bound only keeps the parser from growing before it can. */
-const HEADER_BYTES = 128 << 10;
+/** What the core counts header fields at, where nothing else is configured. */
+const HEADER_BYTES = 64 << 10;
+
+/** The most that Node's parser can be told. */
+const MOST_HEADER_BYTES = 2 ** 31 - 1;
 
 /** Idle connections are closed before servers do it: the shortest habit of servers in use is 5 s. */
 const IDLE_MS = 4000;
@@ -43,11 +46,13 @@ export class HttpClient {
   #idle_ms;
   #tls;
   #agents = new Map();
+  #header_bytes;
 
   /**
    * @param {object} options
    * @param {boolean} [options.allowPrivate] whether this machine and private networks may be reached
    * @param {string[]} [options.allowedHosts] hosts that may be reached although they are private
+   * @param {number} [options.header_bytes] the most that the header fields of an answer may have; the core counts them
    * @param {number} [options.idle_ms] how long an unused connection is kept
    * @param {import("node:tls").ConnectionOptions} [options.tls] such as `ca`
    * @param {typeof import("node:dns").lookup} [options.resolve]
@@ -62,7 +67,9 @@ export class HttpClient {
   }
 
   /** What may be reached from here on, as the constructor takes it. */
-  reach({ allowPrivate = true, allowedHosts = [] }) {
+  reach({ allowPrivate = true, allowedHosts = [], header_bytes = HEADER_BYTES }) {
+    // Twice that only keeps the parser from growing before the core can count.
+    this.#header_bytes = Math.min(2 * header_bytes, MOST_HEADER_BYTES);
     const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
     this.#allowsPrivate = (host) => allowPrivate || allowed.has(host.toLowerCase());
   }
@@ -99,7 +106,7 @@ export class HttpClient {
       agent: this.#agent(protocol, method, publicOnly),
       lookup: publicOnly ? this.#publicLookup : this.#lookup,
       autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
-      maxHeaderSize: HEADER_BYTES,
+      maxHeaderSize: this.#header_bytes,
     });
   }
 
@@ -171,7 +178,7 @@ class Exchange {
       return;
     }
     this.#request = request;
-    request.maxHeadersCount = 0; // bounded by HEADER_BYTES, and none is to vanish unseen
+    request.maxHeadersCount = 0; // bounded by their bytes, and none is to vanish unseen
     request.on("response", (response) => this.#answered(response));
     request.on("upgrade", () => this.#fail(protocolError("the agent switches to a protocol that was not asked for")));
     request.on("error", (error) => {

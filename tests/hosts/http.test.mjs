@@ -246,6 +246,8 @@ test("headers of 60 KB pass whole, 200 KB are refused", async (t) => {
   const seen = await round(client(t), { url: `${origin}/small` });
   assert.equal(seen.headers.length, 3001, seen.detail);
   assert.equal((await round(client(t), { url: `${origin}/large` })).cause, "headers");
+  // As many as the configuration says.
+  assert.equal((await round(client(t, { header_bytes: 1 << 20 }), { url: `${origin}/large` })).status, 200);
 });
 
 test("content codings are undone, and what described them is gone", async (t) => {
