@@ -266,8 +266,13 @@ impl Config {
         a2a::check(&config, &mut faults);
         policy::read(policy, &mut config, &mut faults);
         let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
-        if is_named && config.mcp_servers.is_empty() && faults.is_empty() && offered(&config).next().is_none() {
+        let is_clear = !faults.iter().any(|fault| ["`history", "`a2a", "`tools"].iter().any(|key| fault.starts_with(key)));
+        if is_named && config.mcp_servers.is_empty() && is_clear && offered(&config).next().is_none() {
             faults.push("`tools` names none that is offered: see `history.depth` and `a2a`".to_string());
+        }
+        let (agents, limit) = (config.external_agents.len(), config.limits.agents_per_scope);
+        if u64::try_from(agents).is_ok_and(|agents| agents > limit) {
+            faults.push(format!("`external_agents` names {agents} agents, more than `limits.agents_per_scope` ({limit}) allows"));
         }
         policy::check_rule_sets(&config, &mut faults);
         policy::check_callers(&config, &mut faults);
@@ -413,7 +418,7 @@ impl<'a, 'f> Table<'a, 'f> {
     }
 
     fn milliseconds(&mut self, key: &'static str, into: &mut u64) {
-        self.read(key, "a number of seconds over 0", into, |raw| {
+        self.read(key, "a number of seconds of at least 0.001", into, |raw| {
             let number = (json::kind(raw) == Kind::Number).then(|| json::scaled(raw.get(), 3)).flatten()?;
             u64::try_from(number).ok().filter(|number| *number > 0)
         });

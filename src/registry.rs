@@ -251,6 +251,11 @@ impl Registry {
         self.changing().get_mut(alias).filter(|agent| agent.registration == registration)
     }
 
+    /// The agent of that alias, where it is still at that URL: another registration there goes on with the conversation.
+    pub fn still_at(&mut self, alias: &str, url: &Url) -> Option<&mut Agent> {
+        self.changing().get_mut(alias).filter(|agent| agent.url == *url)
+    }
+
     /// The aliases whose agents were reached to be changed since this was last asked, and whether one was removed
     /// meanwhile.
     pub fn take_touched(&mut self) -> Table<String, bool> {

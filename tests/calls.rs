@@ -581,3 +581,33 @@ fn an_answer_to_another_request_ends_no_stream() {
         assert_eq!(world.said.iter().any(|said| said.contains("done")), ends);
     }
 }
+
+#[test]
+fn a_send_that_runs_while_its_agent_is_connected_again_belongs_to_the_conversation() {
+    for (url, goes_on) in [("https://a.test", true), ("https://b.test", false)] {
+        let mut world = World::new("{}");
+        world.connect(Some(PLAIN_CARD));
+        world.send();
+        let (running, _) = world.request();
+        let arguments = format!(r#"{{"alias":"a","agent_url":"{url}","headers":{{"X-New":"field"}}}}"#);
+        let params = format!(r#"{{"name":"connect_agent","arguments":{arguments}}}"#);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}"#);
+        world.input(Input::Message { peer: PEER, text });
+        world.reply(200, PLAIN_CARD);
+        world.answer();
+        world.head(running, 200, JSON, None);
+        let reply = result(r#"{"message":{"messageId":"m","role":"ROLE_AGENT","contextId":"c1","parts":[{"text":"late"}]}}"#);
+        world.input(Input::Body { exchange: running, bytes: reply.into() });
+        world.input(Input::End { exchange: running });
+        assert!(world.answer().contains("late"));
+        world.call("get_history", r#"{"agent":"a"}"#);
+        assert_eq!(world.answer().contains("late"), goes_on);
+        world.send();
+        let body = world.request().1.body.unwrap();
+        assert_eq!(string_or_none(&body, &["params", "message", "contextId"]).as_deref(), goes_on.then_some("c1"));
+    }
+}
+
+fn string_or_none(text: &str, path: &[&str]) -> Option<String> {
+    at(text, path).map(|_| string(text, path))
+}

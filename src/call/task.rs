@@ -157,8 +157,8 @@ impl TaskCall {
     }
 
     fn result(&self, run: &mut Run<'_>, task: &a2a::Task) -> crate::mcp::outcome::ToolResult {
-        if let Some((alias, registration)) = &self.target.alias
-            && let Some(agent) = run.scope.registry.same(alias, *registration)
+        if let Some((alias, _)) = &self.target.alias
+            && let Some(agent) = run.scope.registry.still_at(alias, &self.target.url)
         {
             agent.conversation.update(&task.id, &task.status.state);
         }

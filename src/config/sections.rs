@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::{CallerConfig, Config, ExternalAgent, Network, Table, Token, is_host, policy, seconds};
 use crate::bucket::{MOST_BURST, RPS_RANGE, Rate, micro_rps};
+use crate::io::Headers;
 use crate::json::{self, Array, Json, Kind, Object, Raw};
 use crate::list::gather_all;
 use crate::redirect::{self, Reach};
@@ -22,15 +23,14 @@ pub(super) fn read_rate_limit(raw: Option<Raw<'_>>, config: &mut Config, faults:
         let number = (json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten()?;
         u64::try_from(number).ok().filter(|burst| *burst <= MOST_BURST)
     });
+    table.needs("burst", micro_rps.is_some() && burst.is_none());
+    table.needs("rps", burst.is_some() && micro_rps.is_none());
     table.finish();
     match (micro_rps, burst) {
         (Some(micro_rps), Some(0)) if micro_rps > 0 => {
             faults.push("`rate_limit.burst` must be at least 1 where `rate_limit.rps` is over 0".to_string());
         }
         (Some(micro_rps), Some(burst)) => config.rate_limit = Some(Rate { micro_rps, burst }),
-        // A value that could not be read was told already; a missing one is told here.
-        (Some(_), None) if faults.is_empty() => faults.push("`rate_limit.burst` is missing".to_string()),
-        (None, Some(_)) if faults.is_empty() => faults.push("`rate_limit.rps` is missing".to_string()),
         (Some(_) | None, None) | (None, Some(_)) => {}
     }
 }
@@ -58,31 +58,32 @@ pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut
     for (index, raw) in list.into_iter().enumerate() {
         let path = format!("{key}[{index}].");
         let mut table = Table::new(raw, path.clone(), faults);
-        let (mut name, mut url, mut headers) = (None, None, None);
+        let (mut name, mut url, mut headers) = (None, None, None::<Headers>);
         table.optional("name", "1 to 64 of a-z, 0-9 and -", &mut name, |raw| {
             json::string(raw).filter(|name| check_alias(name).is_ok())
         });
         table.optional("url", "an absolute http or https URL without a user name", &mut url, |raw| {
             Url::parse(&json::string(raw)?).ok()
         });
-        table.optional("headers", "an object of at most 20 header fields that may be set", &mut headers, |raw| {
+        table.optional("headers", "an object of strings", &mut headers, |raw| {
             let members = json::members(raw)?;
-            let list = gather_all(members.iter().map(|(name, raw)| Some((name.to_string(), json::string(raw)?))));
-            list.filter(|list| check_headers(list).is_ok())
+            gather_all(members.iter().map(|(name, raw)| Some((name.to_string(), json::string(raw)?))))
         });
+        table.needs("name", name.is_none());
+        table.needs("url", url.is_none());
         table.finish();
-        match (name, url) {
-            (Some(name), Some(url)) => {
-                check_reach(&format!("{path}url"), &url, &config.network, faults);
-                if config.external_agents.iter().any(|known| known.name == name) {
-                    faults.push(format!("`{path}name` is taken twice: {name}"));
-                }
-                config.external_agents.push(ExternalAgent { name, url, headers: headers.unwrap_or_default() });
+        let headers = headers.unwrap_or_default();
+        if let Err(error) = check_headers(&headers) {
+            faults.push(error.message.replace("`headers", &format!("`{path}headers")));
+        }
+        if let Some(url) = &url {
+            check_reach(&format!("{path}url"), url, &config.network, faults);
+        }
+        if let (Some(name), Some(url)) = (name, url) {
+            if config.external_agents.iter().any(|known| known.name == name) {
+                faults.push(format!("`{path}name` is taken twice: {name}"));
             }
-            (Some(_) | None, None) | (None, Some(_)) if faults.is_empty() => {
-                faults.push(format!("`{path}name` and `{path}url` are both needed"));
-            }
-            (Some(_) | None, None) | (None, Some(_)) => {}
+            config.external_agents.push(ExternalAgent { name, url, headers });
         }
     }
 }
@@ -138,9 +139,11 @@ pub(super) fn read_auth(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut 
         table.boolean("may_approve", &mut may_approve);
         policy::read_caller(&mut table, &mut caller);
         table.boolean("may_register", &mut may_register);
+        table.needs("token", token.is_empty());
+        table.needs("principal", principal.is_empty());
         table.finish();
-        if token.is_empty() || principal.is_empty() {
-            faults.push(format!("`auth.tokens[{index}]` needs a `token` and a `principal`"));
+        if let Some(other) = config.server.tokens.iter().position(|known| known.token == token && !token.is_empty()) {
+            faults.push(format!("`auth.tokens[{index}].token` is that of `auth.tokens[{other}]`: whose it is could not be told"));
         }
         config.server.tokens.push(Token { token, principal, may_answer, may_approve, caller, may_register });
     }

@@ -73,3 +73,46 @@ fn rates_that_no_bucket_has_are_refused_with_the_bound() {
         assert_eq!(faults(&format!(r#"{{"rate_limit":{{"rps":{rps},"burst":1}}}}"#)), Vec::<String>::new(), "{rps}");
     }
 }
+
+#[test]
+fn a_fault_hides_no_other() {
+    let cases: [(&str, &[&str]); 6] = [
+        (r#"{"rate_limit":{"rps":1},"health":{"failure_threshold":-1}}"#, &["`rate_limit.burst`", "`health.failure_threshold`"]),
+        (
+            r#"{"external_agents":[{"name":"y"},{"url":"x:"},{}],"nope":1}"#,
+            &[
+                "`external_agents[0].url`",
+                "`external_agents[1].name`",
+                "`external_agents[1].url`",
+                "`external_agents[2].name`",
+                "`external_agents[2].url`",
+                "`nope`",
+            ],
+        ),
+        (r#"{"tools":["get_history"],"history":{"depth":0},"nope":1}"#, &["`tools`", "`nope`"]),
+        (r#"{"auth":{"tokens":[{"token":"short","principal":"ada"}]}}"#, &["`auth.tokens[0].token`"]),
+        (r#"{"poll_timeout_seconds":0.0001}"#, &["at least 0.001"]),
+        (
+            r#"{"external_agents":[{"name":"y","url":"http://a.test","headers":{"Host":"b","X":"c"}}]}"#,
+            &["`external_agents[0].headers` may not set Host"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let faults = faults(text);
+        assert_eq!(faults.len(), expected.len(), "{text}: {faults:?}");
+        for words in expected {
+            assert!(faults.iter().any(|fault| fault.contains(words)), "{words}: {faults:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let two = r#"[{"name":"a","url":"http://a.test"},{"name":"b","url":"http://b.test"}]"#;
+    let many = faults(&format!(r#"{{"external_agents":{two},"limits":{{"agents_per_scope":1}}}}"#));
+    assert!(many.len() == 1 && many[0].contains("`limits.agents_per_scope` (1)"), "{many:?}");
+    let entry = |principal: &str| format!(r#"{{"token":"one-token","principal":"{principal}"}}"#);
+    let same = faults(&format!(r#"{{"auth":{{"tokens":[{},{}]}}}}"#, entry("ada"), entry("bob")));
+    assert!(same.len() == 1 && same[0].contains("`auth.tokens[1].token`") && !same[0].contains("one-token"), "{same:?}");
+    assert_eq!(faults(&format!(r#"{{"limits":{{"answer_bytes":{}}}}}"#, (256 << 20) + 1)).len(), 1);
+}

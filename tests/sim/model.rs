@@ -222,6 +222,9 @@ impl Model {
         let known = self.scopes.get_mut(scope).unwrap().agents.remove(alias);
         let (history, recorded) =
             known.as_ref().map(|agent| (agent.kept.history.clone(), agent.recorded.clone())).unwrap_or_default();
+        // At the same URL what runs belongs to the agent still.
+        let same = known.as_ref().filter(|agent| agent.kept.url == url);
+        let registration = same.map_or(self.registrations, |agent| agent.registration);
         let kept = AgentView {
             url: url.to_owned(),
             micro_rps: rate.micro_rps,
@@ -232,7 +235,7 @@ impl Model {
             ..AgentView::default()
         };
         let kept = Rc::new(kept);
-        let agent = Agent { kept, at: now, registration: self.registrations, recorded, open: false, may_pay: false };
+        let agent = Agent { kept, at: now, registration, recorded, open: false, may_pay: false };
         self.scopes.get_mut(scope).unwrap().agents.insert(alias.to_owned(), agent);
     }
 

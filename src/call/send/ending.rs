@@ -68,8 +68,8 @@ impl Send {
     fn record(&self, run: &mut Run<'_>, ended: &Ended) {
         let (depth, length, at) =
             (run.ground.config.history.depth, run.ground.config.history.max_entry_length, run.ground.wall());
-        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| depth > 0) else { return };
-        let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
+        let Some((alias, _)) = self.target.alias.as_ref().filter(|_| depth > 0) else { return };
+        let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return };
         let response = match ended {
             Ok(result) => result.texts.first().map_or("", String::as_str),
             Err(error) => error.message.as_str(),
@@ -87,8 +87,8 @@ impl Send {
 
     /// The conversation goes on with what came back.
     fn remember(&self, run: &mut Run<'_>) {
-        let Some((alias, registration)) = self.target.alias.as_ref() else { return };
-        let Some(agent) = run.scope.registry.same(alias, *registration) else { return };
+        let Some((alias, _)) = self.target.alias.as_ref() else { return };
+        let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return };
         self.underway().remember(&mut agent.conversation);
     }
 

@@ -87,8 +87,8 @@ impl Send {
             | FaultKind::Other => return false,
         };
         let sending = matches!(self.state, State::Sending | State::Streaming);
-        let Some((alias, registration)) = self.target.alias.as_ref().filter(|_| sending) else { return false };
-        let Some(agent) = run.scope.registry.same(alias, *registration) else { return false };
+        let Some((alias, _)) = self.target.alias.as_ref().filter(|_| sending) else { return false };
+        let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return false };
         let message = &mut self.request.message;
         let remembered = message.task_id.is_some() && agent.conversation.waiting_task == message.task_id;
         if !remembered {
