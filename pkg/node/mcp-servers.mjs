@@ -104,8 +104,9 @@ export async function withServers(config, servers, progress, use, { snapshot = [
     if (state === undefined || server === undefined || seen.has(server.name)) return;
     const { name, transport, template_id, health_check } = server;
     const { modern, why, stderr } = fields;
+    const { protocol_version, server_name, server_version } = fields;
     const ms = Math.round(performance.now() - began);
-    const entry = { name, ...(template_id && { template_id }), transport, ...(health_check && { health_check }), state, ms, modern, tools: [], held: [], why, stderr };
+    const entry = { name, ...(template_id && { template_id }), transport, ...(health_check && { health_check }), state, ms, modern, protocol_version, server_name, server_version, tools: [], held: [], why, stderr };
     seen.set(name, entry);
     progress(entry);
     if (seen.size === servers.length) settled();
@@ -144,11 +145,11 @@ function pinged(check) {
   return check === undefined ? "" : `each ${check.interval_secs ?? 60} s`;
 }
 
-function told({ name, state, ms, modern, tools, held, why, stderr }) {
+function told({ name, state, ms, protocol_version, server_name, server_version, tools, held, why, stderr }) {
   if (state === "login") return `${name}: ${why}. To log in: narrows mcp login ${name}`;
   if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
-  const era = modern ? "MCP 2026-07-28" : "MCP with a handshake";
-  const head = `${name}: ready after ${seconds(ms)}, ${era}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
+  const who = server_name === undefined ? "" : `, ${[server_name, server_version].filter(Boolean).join(" ")}`;
+  const head = `${name}: ready after ${seconds(ms)}${who}, MCP ${protocol_version}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
   const lines = tools.map((tool) => `  ${tool.name}: ${tool.description.split("\n")[0]}`);
   const changed = held.map((tool) => `  ${tool}: changed and held back: see narrows mcp accept ${name}`);
   return [head, ...lines, ...changed].join("\n");

@@ -78,6 +78,8 @@ pub struct Link {
     /// why it broke last
     pub(super) cause: String,
     pub(super) stderr: String,
+    /// the version that is spoken, and what the server calls itself
+    pub(super) told: Vec<(&'static str, String)>,
     /// lines of its standard output that were no messages
     pub(super) noise: u64,
     pub(super) next_request: u64,
@@ -121,6 +123,7 @@ impl Link {
             ready_at: now,
             cause: String::new(),
             stderr: String::new(),
+            told: Vec::new(),
             noise: 0,
             next_request: 1,
             pending: Table::new(),

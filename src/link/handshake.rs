@@ -8,7 +8,7 @@ use super::connection::{Asked, Link, Spoken, Wire};
 use super::http::Why;
 use super::life::{Event, State};
 use super::{Outside, Report, wire};
-use crate::json::{self, Json, Members, Object};
+use crate::json::{self, Json, Members, Object, Raw};
 use crate::jsonrpc::{self, Outcome};
 use crate::mcp::era::{Era, LEGACY_VERSIONS, MODERN_VERSIONS, UNSUPPORTED_VERSION};
 
@@ -47,7 +47,13 @@ impl Link {
     pub(super) fn probed(&mut self, out: &mut Outside<'_>, outcome: Outcome<'_>, reports: &mut Vec<Report>) {
         let versions = |raw| json::members(raw)?.get("supportedVersions").and_then(json::strings);
         let is_modern = match outcome {
-            Outcome::Result(raw) => versions(raw).is_some_and(|list| speaks_modern(&list)),
+            Outcome::Result(raw) => {
+                let is_modern = versions(raw).is_some_and(|list| speaks_modern(&list));
+                if is_modern {
+                    self.learn(raw);
+                }
+                is_modern
+            }
             Outcome::Error(raw) => {
                 let error = json::members(raw).unwrap_or_default();
                 if self.state == State::Probing && refuses_handshakes(&error) && !core::mem::replace(&mut self.asked_again, true)
@@ -100,8 +106,23 @@ impl Link {
         }
     }
 
+    /// What the server calls itself.
+    fn learn(&mut self, raw: Raw<'_>) {
+        self.told.clear();
+        let members = json::members(raw).unwrap_or_default();
+        let meta = members.get("_meta").and_then(json::members).unwrap_or_default();
+        let info = meta.get("io.modelcontextprotocol/serverInfo").or_else(|| members.get("serverInfo"));
+        let info = info.and_then(json::members).unwrap_or_default();
+        for (name, field) in [("name", "server_name"), ("version", "server_version")] {
+            if let Some(text) = info.string(name) {
+                self.told.push((field, text.chars().take(80).collect()));
+            }
+        }
+    }
+
     fn go_modern(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
         self.spoken = Spoken::Modern;
+        self.told.push(("protocol_version", MODERN_VERSIONS.first().copied().unwrap_or_default().to_string()));
         self.go(Event::Modern);
         self.list(out, reports);
     }
@@ -118,6 +139,8 @@ impl Link {
                     return self.fail(out, format!("speaks a version that is not spoken here: '{version}'"), reports);
                 }
                 self.spoken = Spoken::Legacy;
+                self.learn(raw);
+                self.told.push(("protocol_version", version.clone()));
                 self.go(Event::Shook);
                 if let Wire::Http(wire) = &mut self.wire {
                     wire.agree(&version);

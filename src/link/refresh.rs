@@ -131,6 +131,9 @@ impl Link {
             let mut fields = Object::new();
             fields.string("server", &self.server.name).boolean("modern", self.era() == Era::Modern);
             fields.integer("tools", u64::try_from(self.tools.len()).unwrap_or(u64::MAX)).integer("noise", self.noise);
+            for (name, text) in &self.told {
+                fields.string(name, text);
+            }
             out.ground.notice(Level::Info, "link_ready", fields);
             if self.spoken == Spoken::Modern {
                 self.listen(out, reports);

@@ -7,6 +7,7 @@ use super::wire;
 use crate::config::Config;
 use crate::json::{self, Array, Json, Kind, Members, Object};
 use crate::jsonrpc::INTERNAL_ERROR;
+use crate::mcp::asks::MISSING_CAPABILITY;
 use crate::mcp::content;
 use crate::mcp::era::{self, Era, RpcError};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
@@ -45,7 +46,7 @@ pub fn refusal(raw: Json) -> ToolResult {
 /// The server's own error of JSON-RPC.
 pub fn answer(result: &ToolResult, era: Era, config: &Config) -> Result<Json, RpcError> {
     if let [error] = result.content.as_slice() {
-        return Err(relayed_error(&error.members().unwrap_or_default()));
+        return Err(relayed_error(&error.members().unwrap_or_default(), era));
     }
     Ok(shaped(&result.structured.members().unwrap_or_default(), era, config))
 }
@@ -53,10 +54,18 @@ pub fn answer(result: &ToolResult, era: Era, config: &Config) -> Result<Json, Rp
 /// Codes that are about the request of the gateway, not about that of its caller (MCP 2026-07-28, error codes).
 const BETWEEN_US: core::ops::RangeInclusive<i64> = -32099..=-32020;
 
-fn relayed_error(error: &Members<'_>) -> RpcError {
+/// The user has to open a link before the call is made again (MCP 2025-11-25, elicitation).
+const URL_ELICITATION_REQUIRED: i64 = -32042;
+
+fn relayed_error(error: &Members<'_>, era: Era) -> RpcError {
     let code = error.get("code").and_then(|code| json::integer(code.get())).unwrap_or(INTERNAL_ERROR);
     let message = error.string("message").unwrap_or_else(|| String::from("the MCP server gave no reason"));
-    let is_ours = BETWEEN_US.contains(&code);
+    // What the caller itself lacks or has to open is about the caller.
+    let is_the_caller_s = match era {
+        Era::Legacy => code == URL_ELICITATION_REQUIRED,
+        Era::Modern => code == MISSING_CAPABILITY,
+    };
+    let is_ours = BETWEEN_US.contains(&code) && !is_the_caller_s;
     let data = error.get("data").filter(|_| !is_ours).map(Json::from_raw);
     RpcError { code: if is_ours { INTERNAL_ERROR } else { code }, message, data }
 }
@@ -151,6 +160,10 @@ mod tests {
         let ours = error(r#"{"code":-32021,"message":"m","data":{"requiredCapabilities":{}}}"#);
         assert_eq!((ours.code, ours.data), (INTERNAL_ERROR, None));
         assert_eq!(error("{}").code, INTERNAL_ERROR);
+        let link = r#"{"code":-32042,"message":"m","data":{"elicitations":[]}}"#;
+        assert_eq!((error(link).code, error(link).data.unwrap().as_str()), (-32042, r#"{"elicitations":[]}"#));
+        let lack = Json::parse(r#"{"code":-32021,"message":"m","data":{"requiredCapabilities":{}}}"#, 8).unwrap();
+        assert_eq!(answer(&refusal(lack), Era::Modern, &Config::default()).unwrap_err().code, MISSING_CAPABILITY);
     }
 
     #[test]

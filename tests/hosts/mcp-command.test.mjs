@@ -147,7 +147,7 @@ test("servers are started side by side and told with what they offer, or why the
   const states = JSON.parse((await run(["list", "--json"])).stdout).map(({ name, state, tools }) => [name, state, tools]);
   assert.deepEqual(states, [["mine", "ready", 5], ["gone", "failed", 0], ["dies", "failed", 0]]);
   const tested = await run(["test", "mine"]);
-  assert.match(tested.stdout, /^mine: ready after [\d.]+ s, MCP with a handshake, 5 tools\n {2}mcp_mine_echo: echo it\n/);
+  assert.match(tested.stdout, /^mine: ready after [\d.]+ s, .*MCP 2025-\d\d-\d\d, 5 tools\n {2}mcp_mine_echo: echo it\n/);
   const dead = await run(["test", "dies"]);
   assert.equal(dead.code, 1);
   assert.match(dead.stdout, /^dies: failed after [^]*\n {2}\| SyntaxError: x/);

@@ -27,6 +27,9 @@ fn a_server_that_does_not_know_the_question_gets_a_handshake_on_the_same_pipe() 
     world.line("a", &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"Method not found"}}}}"#));
     world.handshake("a", &["x"]);
     assert_eq!((world.started.len(), world.offered()), (1, vec!["mcp_a_x".to_owned()]));
+    let (_, ready) = world.notices.iter().find(|(event, _)| event == "link_ready").unwrap();
+    let told = ["protocol_version", "server_name", "server_version"].map(|name| string_at(ready, &[name]).unwrap());
+    assert_eq!(told, ["2025-11-25", "s", "1"]);
 }
 
 #[test]
