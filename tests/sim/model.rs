@@ -542,6 +542,10 @@ impl Model {
             return None;
         }
         let part = |name: &str| at(&answer.1, &["result", "structuredContent", name]);
+        // What a send had heard before a restart is kept, and the answer does not tell it.
+        if part("error").is_some_and(|error| error.contains("the gateway was restarted")) {
+            return None;
+        }
         let context = part("message").or_else(|| part("task")).and_then(|part| string_at(&part, &["contextId"]));
         match context {
             Some(context) if context.contains("[redacted]") => None,
