@@ -274,6 +274,15 @@ impl fmt::Debug for Url {
 
 /// `+` is a space, `%41` an `A`; a `%` without two digits stands for itself.
 pub(crate) fn form_decode(text: &str) -> String {
+    String::from_utf8_lossy(&form_bytes(text)).into_owned()
+}
+
+/// Whether what a text stands for is text again.
+pub(crate) fn is_form_text(text: &str) -> bool {
+    core::str::from_utf8(&form_bytes(text)).is_ok()
+}
+
+fn form_bytes(text: &str) -> Vec<u8> {
     let (mut out, mut bytes) = (Vec::with_capacity(text.len()), text.as_bytes().iter());
     while let Some(&byte) = bytes.next() {
         let digits = (byte == b'%').then(|| bytes.as_slice().get(..2)).flatten();
@@ -286,7 +295,7 @@ pub(crate) fn form_decode(text: &str) -> String {
             None => out.push(if byte == b'+' { b' ' } else { byte }),
         }
     }
-    String::from_utf8_lossy(&out).into_owned()
+    out
 }
 
 /// Appends a text in which every byte but the unreserved ones of RFC 3986 §2.3 is percent-encoded.

@@ -19,7 +19,7 @@ use crate::incoming::{Endpoint, Looking, Served, Stage};
 use crate::io::{DirectoryInput, Headers, LookupId, Misuse, Output, RequestId};
 use crate::json::{Json, Object};
 use crate::text;
-use crate::url::{form_decode, percent_encode};
+use crate::url::{form_decode, is_form_text, percent_encode};
 
 const PATH: &str = "/agents";
 const BELOW: &str = "/agents/";
@@ -61,6 +61,9 @@ impl Gateway {
         let principal = self.principal_of(request);
         if !access::may_register(&self.ground.config.server, &headers) {
             return Err(Refusal::new(403, "this token may not register: give it may_register in auth.tokens"));
+        }
+        if !is_form_text(name) {
+            return Err(Refusal::new(400, "the name is no UTF-8"));
         }
         // A plus is a plus in a path.
         let name = form_decode(&name.replace('+', "%2B"));
@@ -117,6 +120,9 @@ impl Gateway {
         let known = http::header(headers, "if-none-match").unwrap_or_default().to_string();
         let mut wanted =
             Looking { lookup: None, until: self.ground.now, question: Question::default(), with_token: false, known };
+        if !is_form_text(query) {
+            return self.refuse_in_json(request, 400, "invalid_argument", "the query is no UTF-8");
+        }
         for (name, value) in query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, ""))) {
             let (name, value) = (form_decode(name), form_decode(value));
             match name.as_str() {

@@ -108,7 +108,7 @@ pub fn check_outbound_json(payload: Raw<'_>, sink: Sink, skip_rules: Rules) -> R
 /// Scans JSON for what is to be looked for in it.
 #[must_use]
 pub fn check(payload: Raw<'_>, scanned: &Scanned<'_>) -> Report {
-    let mut collected = Collected { scanned, report: Report::default() };
+    let mut collected = Collected { scanned, report: Report::default(), row: Row::default() };
     walk::walk(payload, DEPTH, &mut collected);
     collected.report
 }
@@ -138,6 +138,53 @@ const BARE: Rules = Rules::only(Rule::WellKnownPrefix).with(Rules::only(Rule::Pi
 struct Collected<'s> {
     scanned: &'s Scanned<'s>,
     report: Report,
+    row: Row,
+}
+
+/// How much of the texts of a list is kept for what comes after them.
+const KEPT: usize = 128;
+
+/// The end of the texts that stand side by side in a list: a token may be cut into several of them.
+#[derive(Default)]
+struct Row {
+    depth: usize,
+    index: u64,
+    text: String,
+    /// Where the last of them begins.
+    last: usize,
+}
+
+impl Row {
+    /// Takes one more text; whether a token stands in several that does not stand in it alone.
+    fn joined(&mut self, steps: &[Step<'_>], text: &str) -> bool {
+        let Some(Step::Index(index)) = steps.last() else {
+            self.text.clear();
+            return false;
+        };
+        if self.depth != steps.len() || self.index.checked_add(1) != Some(*index) {
+            self.text.clear();
+        }
+        (self.depth, self.index) = (steps.len(), *index);
+        let (alone, last) = (self.text.is_empty(), self.last.min(self.text.len()));
+        let begins = self.text.len();
+        let head = text.char_indices().nth(KEPT).map_or(text.len(), |(at, _)| at);
+        self.text.push_str(text.get(..head).unwrap_or_default());
+        let found = !alone && (holds(&self.text) || self.text.get(last..).is_some_and(holds));
+        if head < text.len() {
+            self.text.clear();
+            self.text.push_str(text);
+        }
+        self.last = if head < text.len() { 0 } else { begins };
+        let start = self.text.char_indices().rev().nth(KEPT).map_or(0, |(at, _)| at);
+        self.text.drain(..start);
+        self.last = self.last.saturating_sub(start);
+        found
+    }
+}
+
+/// Whether a token stands in texts that were put together; a row of words is none.
+fn holds(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit()) && !fire(text, Rules::only(Rule::WellKnownPrefix)).is_empty()
 }
 
 impl Visit for Collected<'_> {
@@ -145,7 +192,13 @@ impl Visit for Collected<'_> {
         let muted = self.scanned.paths.iter().filter(|(pattern, _)| pattern.matches(steps));
         let wanted = self.scanned.rules.without(muted.fold(Rules::NONE, |muted, (_, rules)| muted.with(*rules)));
         let (fired, hidden) = match met {
-            Met::Text(text) => (fire(&text, wanted), false),
+            Met::Text(text) => {
+                let mut fired = fire(&text, wanted);
+                if self.row.joined(steps, &text) && wanted.has(Rule::WellKnownPrefix) {
+                    fired.add(Rule::WellKnownPrefix);
+                }
+                (fired, false)
+            }
             Met::Number(number) => (wanted.and(fired_by_number(number)), false),
             Met::Key(key, value) => {
                 let fired = fire(&key, Rules::ALL);

@@ -199,9 +199,17 @@ fn what_cannot_be_asked_is_400_and_help_says_what_can() {
     let mut world = filled(3);
     let cursor = token(&get(&mut world, "/agents?limit=1&cursor=").body).unwrap();
     let of_another_filter = format!("filter=other&cursor={cursor}");
-    for query in
-        ["limit=0", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=99999999999999999999", "cursor=x", &of_another_filter]
-    {
+    for query in [
+        "limit=0",
+        "limit=-1",
+        "limit=1.5",
+        "limit=x",
+        "limit=",
+        "limit=99999999999999999999",
+        "cursor=x",
+        "filter=%FF",
+        &of_another_filter,
+    ] {
         assert_eq!(get(&mut world, &format!("/agents?{query}")).status, 400, "{query}");
     }
     let help = get(&mut world, "/agents?help=true&filter=ignored");

@@ -4,7 +4,7 @@ use super::scan::byte;
 
 /// Names without their marks. `=` before one: it is meant alone, not as the end of a longer one. `-`: not as a JSON key,
 /// `+`: only as one.
-static NAMES: [&str; 41] = [
+static NAMES: [&str; 42] = [
     "password",
     "passwd",
     "passphrase",
@@ -16,6 +16,7 @@ static NAMES: [&str; 41] = [
     "appsecret",
     "secretkey",
     "secretaccesskey",
+    "secretkeybase",
     "xapikey",
     "apikey",
     "apisecret",
@@ -48,6 +49,8 @@ static NAMES: [&str; 41] = [
     "-userpwd",
 ];
 
+/// The shortest name that may stand at the end of a word in capitals.
+const GLUED: usize = 6;
 /// The longest name that is looked at.
 const LONGEST: usize = 48;
 
@@ -67,13 +70,16 @@ struct Squashed {
     letters: [u8; LONGEST],
     begins: u64,
     length: usize,
+    /// Whether it is written in capitals, as names of variables of the environment are.
+    capitals: bool,
 }
 
 impl Squashed {
     /// Reads the last letters of a name. It ends at a blank or a point, as what stands before is another word.
     fn read(name: &[u8]) -> Self {
         let name = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or_default();
-        let mut squashed = Self { letters: [0; LONGEST], begins: 0, length: 0 };
+        let capitals = !name.iter().any(u8::is_ascii_lowercase);
+        let mut squashed = Self { letters: [0; LONGEST], begins: 0, length: 0, capitals };
         let mut last = b'_';
         for letter in name {
             if letter.is_ascii_alphanumeric() {
@@ -95,10 +101,12 @@ impl Squashed {
         self.letters.get(..self.length).unwrap_or_default()
     }
 
-    /// Whether it ends with a known name where a word begins; and whether there is nothing before that.
+    /// Whether it ends with a known name where a word begins; and whether there is nothing before that. In capitals a long
+    /// name may begin inside of a word, as in `PGPASSWORD`.
     fn ends_with(&self, known: &str) -> Option<bool> {
         let start = self.as_bytes().strip_suffix(known.as_bytes())?.len();
-        (self.begins >> start & 1 == 1).then_some(start == 0)
+        let begins = self.begins >> start & 1 == 1 || self.capitals && known.len() >= GLUED;
+        begins.then_some(start == 0)
     }
 }
 

@@ -31,7 +31,51 @@ pub(super) fn holds(text: &[u8], long: &[(usize, usize)], escaped: bool, layer: 
             return true;
         }
     }
+    let mut joined = Vec::new();
+    let mut at = 0;
+    while let Some(end) = next_line_end(text, at) {
+        at = wrapped(text, end, &mut joined).max(end + 1);
+        let is_new = joined.len() >= SHORTEST;
+        if is_new && (of_hex(&joined, &mut buffer, layer, budget) || of_base64(&joined, &mut buffer, layer, budget)) {
+            return true;
+        }
+    }
     false
+}
+
+/// Where the next line ends, from a place on; the last one ends nowhere.
+fn next_line_end(text: &[u8], from: usize) -> Option<usize> {
+    text.get(from..)?.iter().position(|byte| *byte == b'\n').map(|at| from + at)
+}
+
+/// What stands around the end of a line and is cut by it, in one piece with what the lines after it are made of, as long as
+/// they are of nothing else. Gives where that ends.
+fn wrapped(text: &[u8], mut end: usize, joined: &mut Vec<u8>) -> usize {
+    joined.clear();
+    let before = text.get(..end).unwrap_or_default().trim_ascii_end();
+    let length = before.iter().rev().take_while(|byte| is_digit(**byte)).count();
+    joined.extend_from_slice(before.get(before.len() - length..).unwrap_or_default());
+    while joined.len() >= FEWEST_IN_LINE && byte(text, end) == b'\n' {
+        let rest = text.get(end + 1..).unwrap_or_default();
+        let blank = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let piece = rest.get(blank..).unwrap_or_default();
+        let length = piece.iter().take_while(|byte| is_digit(**byte)).count();
+        joined.extend_from_slice(piece.get(..length).unwrap_or_default());
+        end += 1 + blank + length;
+        end += usize::from(byte(text, end) == b'\r');
+        if length == 0 {
+            break;
+        }
+    }
+    end
+}
+
+/// Fewer digits in a line are no piece of something that was wrapped.
+const FEWEST_IN_LINE: usize = 4;
+
+/// Whether something is a digit of base64 in either alphabet.
+const fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
 /// Looks at what was decoded, and empties it.

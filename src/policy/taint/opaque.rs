@@ -27,6 +27,9 @@ pub(super) fn is_opaque(text: &[u8], start: usize, end: usize) -> bool {
     if PUBLIC.split_ascii_whitespace().any(|known| token.starts_with(known.as_bytes())) || is_data_url(text, start) {
         return false;
     }
+    if is_secret_access_key(token) {
+        return true;
+    }
     let in_path = token.iter().filter(|byte| **byte == b'/').count() > 1;
     let mut seen = Seen::default();
     for piece in token.split(|byte| !byte.is_ascii_alphanumeric()) {
@@ -36,6 +39,24 @@ pub(super) fn is_opaque(text: &[u8], start: usize, end: usize) -> bool {
     }
     let (all, longest) = UNEXPLAINED;
     seen.total >= all && seen.longest >= longest && seen.digits > 0 && seen.digits < seen.total && seen.is_dense()
+}
+
+/// How long a secret access key of AWS is, and how often one kind of digit follows another in it at least.
+const ACCESS_KEY: (usize, usize) = (40, 16);
+
+/// A key of 40 digits of base64, which its strokes make look like a path.
+fn is_secret_access_key(token: &[u8]) -> bool {
+    let kind = |byte: u8| match byte {
+        b'a'..=b'z' => 0_u8,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        b'+' | b'/' => 3,
+        _ => 4,
+    };
+    let (length, least) = ACCESS_KEY;
+    let has = |wanted: u8| token.iter().any(|byte| kind(*byte) == wanted);
+    let steps = token.iter().zip(token.iter().skip(1)).filter(|(one, next)| kind(**one) != kind(**next)).count();
+    token.len() == length && has(0) && has(1) && has(2) && has(3) && !has(4) && steps >= least
 }
 
 /// An id is no secret, so what stands in a query as one is none.

@@ -2,6 +2,7 @@
 
 use super::super::rule::{Rule, Rules};
 use super::names::{self, Named};
+use super::prefixes;
 use super::scan::{before, byte};
 
 /// How far a value is looked at.
@@ -119,6 +120,15 @@ fn is_credential(word: &[u8]) -> bool {
     let odd = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'=' | b'+' | b'/' | b'_' | b'~');
     let mixed = word.iter().skip(1).any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
     word.len() >= SHORTEST && !is_placeholder(word) && (word.iter().any(odd) || mixed || word.len() >= 16)
+}
+
+/// Whether a credential without a doubt comes after a scheme that ends at a place.
+pub(super) fn is_bare_credential(text: &[u8], end: usize) -> bool {
+    let start = blanks(text, end);
+    let word = text.get(start..word_end(text, start)).unwrap_or_default();
+    let mixed = word.iter().any(u8::is_ascii_digit) && word.iter().any(u8::is_ascii_alphabetic);
+    // One that says whose it is fires by that.
+    word.len() >= 16 && mixed && is_credential(word) && prefixes::length_at(text, start).is_none()
 }
 
 /// Whether a value only says that there would be one.

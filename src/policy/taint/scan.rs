@@ -14,6 +14,8 @@ const MARK: u8 = 4;
 /// A digit: numbers are short words that are looked at.
 const DIGIT: u8 = 8;
 
+/// The scheme of most credentials.
+const SCHEME: &[u8] = b"bearer";
 /// Shorter words hold no token.
 const SHORTEST_TOKEN: usize = 16;
 
@@ -146,6 +148,13 @@ impl Scan<'_> {
             let word = self.text.get(start..end).unwrap_or_default();
             for prefix in ["ya29", "SG", "-----BEGIN"].iter().filter(|prefix| word.ends_with(prefix.as_bytes())) {
                 self.begin(end - prefix.len());
+            }
+        }
+        // The scheme of a credential is known where nothing stands before it, too (RFC 6750 §2.1).
+        if end - start == SCHEME.len() && byte(self.text, end) == b' ' && self.lacks(Rule::AuthorizationLiteral) {
+            let word = self.text.get(start..end).unwrap_or_default();
+            if word.eq_ignore_ascii_case(SCHEME) && pairs::is_bare_credential(self.text, end) {
+                self.found.add(Rule::AuthorizationLiteral);
             }
         }
         if !long && class(byte(self.text, start)) & DIGIT == 0 {
