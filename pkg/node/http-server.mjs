@@ -3,6 +3,9 @@ const http = process.getBuiltinModule("node:http");
 /** A reader that is this far behind is let go; what it missed of a session it can ask for again. */
 const BEHIND_BYTES = 16 << 20;
 
+/** So long may what waits to be read make no way at all. A reader that is slow has time, one that stands still has not. */
+const STANDSTILL_MS = 30_000;
+
 /** A head comes within this time, */
 const HEAD_MS = 10_000;
 
@@ -23,15 +26,17 @@ export class HttpServer {
   #driver;
   #page;
   #server;
+  #standstill_ms;
 
   /**
    * @param {import("../lib/driver.mjs").Driver} driver
-   * @param {{ header_bytes?: number }} [limits]
+   * @param {{ header_bytes?: number, standstill_ms?: number }} [limits]
    * @param {import("./page-files.mjs").PageFiles} [page] files that are the same for everybody and hold no secret
    */
-  constructor(driver, { header_bytes = HEADER_BYTES } = {}, page) {
+  constructor(driver, { header_bytes = HEADER_BYTES, standstill_ms = STANDSTILL_MS } = {}, page) {
     this.#driver = driver;
     this.#page = page;
+    this.#standstill_ms = standstill_ms;
     // A little over the core's own limit, so that it is the core that refuses.
     const options = { maxHeaderSize: header_bytes + 4096, headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS };
     this.#server = http.createServer({ ...options, connectionsCheckingInterval: 5000 });
@@ -71,6 +76,8 @@ export class HttpServer {
     request.on("error", () => {}); // its close says enough
     response.on("error", () => {});
     response.on("close", () => this.#driver.requestGone(number));
+    // Node begins anew whenever some of it was taken. Where nothing waits, nobody is late.
+    response.setTimeout(this.#standstill_ms, () => response.writableLength > 0 && response.destroy());
     if (!answer.begun) go();
   }
 }

@@ -13,6 +13,8 @@ export class LineWriter {
   #corked = false;
   #full = false;
   #broken = false;
+  #waiting = [];
+  #whenDrained = [];
 
   /**
    * @param {import("node:stream").Writable} stream
@@ -38,6 +40,12 @@ export class LineWriter {
   /** Writes one message. @param {string} text without line ends */
   write(text) {
     if (this.#broken) return;
+    // No more than the queue goes into one system call: a very large one fails, as if the reader were gone.
+    if (this.#full) this.#waiting.push(text);
+    else this.#put(text);
+  }
+
+  #put(text) {
     if (!this.#corked) {
       this.#corked = true;
       this.#stream.cork();
@@ -50,11 +58,18 @@ export class LineWriter {
     if (!this.#full && this.#stream.writableLength > this.#queueBytes) {
       this.#full = true;
       this.#onFull();
-      this.#stream.once("drain", () => {
-        this.#full = false;
-        this.#onDrained();
-      });
+      this.#stream.once("drain", () => this.#drained());
     }
+  }
+
+  #drained() {
+    this.#full = false;
+    let written = 0;
+    while (written < this.#waiting.length && !this.#full) this.#put(this.#waiting[written++]);
+    this.#waiting = this.#waiting.slice(written);
+    if (this.#full) return;
+    for (const tell of this.#whenDrained.splice(0)) tell();
+    this.#onDrained();
   }
 
   /** Settles when everything is written, when the reader is gone, or after that time. @param {number} limit_ms */
@@ -62,10 +77,13 @@ export class LineWriter {
     return new Promise((resolve) => {
       if (this.#broken) return resolve();
       const timer = setTimeout(resolve, limit_ms);
-      this.#write("", () => {
-        clearTimeout(timer);
-        resolve();
-      });
+      const last = () =>
+        this.#write("", () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      if (this.#full) this.#whenDrained.push(last);
+      else last();
     });
   }
 }

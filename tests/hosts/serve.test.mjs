@@ -267,10 +267,10 @@ test("a port that is taken is named", async (t) => {
 });
 
 /** A server before a core that a test scripts. */
-async function scripted(t, react) {
+async function scripted(t, react, limits) {
   const core = new FakeCore(react);
   const host = new Driver(core, { fetch: () => assert.fail("nothing is fetched") });
-  const server = new HttpServer(host);
+  const server = new HttpServer(host, limits);
   const { port } = await server.listen(0, "127.0.0.1");
   t.after(() => server.close());
   return { core, host, url: `http://127.0.0.1:${port}/mcp?x=1` };
@@ -319,4 +319,30 @@ test("a reader that does not read is let go", async (t) => {
   core.input = ((input) => (now, json) => input.call(core, now, json.replace("message_too_long", "tell")))(core.input);
   await left;
   request.destroy();
+});
+
+test("a reader of one whole answer that stands still is let go, and one that waits for its answer is not", async (t) => {
+  const react = ({ type, request, target }, core) => {
+    if (type !== "request" || target !== "/large") return;
+    core.say({ type: "response_head", request, status: 200, headers: [] });
+    // More than any buffer between here and there takes.
+    core.say({ type: "response_body", request, text: "x".repeat(32 << 20) }, { type: "response_end", request });
+  };
+  const { url } = await scripted(t, react, { standstill_ms: 200 });
+  const asked = (path) => {
+    const request = http.request(new URL(path, url));
+    let response;
+    request.on("error", () => {}).on("response", (given) => (response = given).pause().on("error", () => {}));
+    request.end();
+    t.after(() => request.destroy());
+    return { request, read: () => response };
+  };
+  const [quiet, large] = [asked("/quiet"), asked("/large")];
+  while (!large.read()) await new Promise(setImmediate);
+  // It reads on after a while, and finds that it was let go.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  let bytes = 0;
+  await new Promise((resolve) => large.read().on("data", (piece) => (bytes += piece.length)).on("close", resolve).resume());
+  assert.ok(bytes < 32 << 20, `${bytes} bytes`);
+  assert.equal(quiet.request.destroyed, false, "nothing waits for whoever has no answer yet");
 });

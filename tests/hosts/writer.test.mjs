@@ -59,3 +59,25 @@ test("a reader that is gone is told once, and writing to it is nothing", async (
   await writer.flushed(1000);
   assert.equal(broken, 1);
 });
+
+test("a reader that is far behind gets everything in order, and never very much in one call", async () => {
+  const [taken, calls] = [[], []];
+  const stream = new Writable({
+    highWaterMark: 16,
+    writev: (chunks, done) => {
+      calls.push(chunks.reduce((bytes, { chunk }) => bytes + chunk.length, 0));
+      taken.push(...chunks.map(({ chunk }) => String(chunk)));
+      setImmediate(done);
+    },
+    write: (chunk, _, done) => {
+      taken.push(String(chunk));
+      setImmediate(done);
+    },
+  });
+  const writer = new LineWriter(stream, { queueBytes: 1000 });
+  const lines = Array.from({ length: 500 }, (_, i) => `${i} ${"x".repeat(90)}`);
+  for (const line of lines) writer.write(line);
+  await writer.flushed(5000);
+  assert.deepEqual(taken.join("").trimEnd().split("\n"), lines);
+  assert.ok(Math.max(...calls) < 1200, `${Math.max(...calls)} bytes in one call`);
+});
