@@ -52,7 +52,9 @@ impl Send {
             return false;
         }
         let raw = json::parse(data, run.ground.config.limits.depth()).ok();
-        let Some(id) = raw.and_then(json::members).and_then(|members| members.get("id")) else { return false };
+        // An error is the end of the stream, whatever its id.
+        let members = raw.and_then(json::members).filter(|members| members.has("result"));
+        let Some(id) = members.and_then(|members| members.get("id")) else { return false };
         let (number, had_ours) = self.asked;
         let is_ours = json::integer(id.get()) == i64::try_from(number).ok();
         self.asked.1 |= is_ours;
