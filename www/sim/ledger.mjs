@@ -7,6 +7,9 @@ const FAULT = {
 /** Where it lives. */
 export const LEDGER = "https://ledger.test";
 
+/** What its tool is called behind the gateway that waits for a person. */
+export const PAY = "mcp_ledger_pay";
+
 const TEXT = { type: "string" };
 const AMOUNT = { type: "integer", minimum: 1 };
 

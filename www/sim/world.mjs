@@ -1,7 +1,7 @@
 import { Core } from "../core.mjs";
 import { cast } from "./agents.mjs";
 import { Client } from "./client.mjs";
-import { LEDGER, Ledger, OFFERS } from "./ledger.mjs";
+import { LEDGER, Ledger, OFFERS, PAY } from "./ledger.mjs";
 import { Queue } from "./queue.mjs";
 import { GATEWAY_HOST, Visitor } from "./visitor.mjs";
 import { Wire } from "./wire.mjs";
@@ -25,7 +25,7 @@ export const CONFIG = {
   server: { hosts: [GATEWAY_HOST] },
   a2a: { name: "Front desk", responder: "inbox" },
   mcp_servers: [{ name: "ledger", transport: { type: "http", url: `${LEDGER}/mcp` } }],
-  approval: { require_approval: ["mcp_ledger_pay"], cache_approvals_per_session: false },
+  approval: { require_approval: [PAY], cache_approvals_per_session: false },
 };
 
 /** What the pretend agents are connected with: each has a limit, so that there is a bucket to be seen. */

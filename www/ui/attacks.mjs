@@ -1,6 +1,6 @@
-import { standing } from "./result.mjs";
+import { PAY } from "../sim/ledger.mjs";
+import { otherwise } from "./experiments.mjs";
 
-const PAY = "mcp_ledger_pay";
 const HONEST = { to: "the harbour office", amount: 40 };
 /** No real one: the shape is what is looked for. */
 const TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
@@ -119,9 +119,4 @@ export function attacks(app, approvals) {
   };
   const digestOf = (id) => approvals().approvals.get(id)?.digest ?? "";
   return ATTACKS.map((attack) => ({ ...attack, run: () => attack.run({ app, ask, decide, digestOf }) }));
-}
-
-/** It came otherwise than told. */
-function otherwise(call) {
-  return { words: `It came otherwise: ${standing(call).outcome}. ${call.result?.content?.[0]?.text ?? ""}`, isBad: true };
 }

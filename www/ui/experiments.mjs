@@ -124,7 +124,7 @@ function codeOf({ result }) {
   return result?.structuredContent?.error?.code;
 }
 
-/** It came otherwise than told. */
-function otherwise(call) {
+/** It came otherwise than told. @returns {Finding} */
+export function otherwise(call) {
   return { words: `It came otherwise: ${standing(call).outcome}. ${call.result?.content?.[0]?.text ?? ""}`, isBad: true };
 }

@@ -1,5 +1,6 @@
 import { Approvals } from "../sim/approvals.mjs";
 import { Digest } from "../sim/digest.mjs";
+import { PAY } from "../sim/ledger.mjs";
 import { amountInput, amountOf } from "./amount.mjs";
 import { ApprovalView } from "./approval.mjs";
 import { attacks } from "./attacks.mjs";
@@ -9,9 +10,6 @@ import { OutboundView } from "./outbound.mjs";
 
 /** How many decided calls stay in view. */
 const SHOWN = 3;
-
-/** The tool that waits for a person. */
-const PAY = "mcp_ledger_pay";
 
 /** The policy on calls to MCP servers: who decides, what may not leave, and attempts to get around both. */
 export class GuardView {
