@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+
+import { replaceFile } from "./whole-file.mjs";
 
 /** A pin: its name is a digest of its key, which may be longer than a name. */
 const NAME = /^[0-9a-f]{64}\.json$/;
@@ -51,10 +53,7 @@ export class Pins {
     const file = join(this.#folder, `${createHash("sha256").update(key).digest("hex")}.json`);
     if (pieces.length === 0) return rmSync(file, { force: true });
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    // Another gateway may write the same pin at the same time.
-    const written = `${file}.${process.pid}.new`;
-    writeFileSync(written, pieces.map((piece) => `${piece}\n`).join(""), { mode: 0o600 });
-    renameSync(written, file);
+    replaceFile(file, pieces.map((piece) => `${piece}\n`).join(""));
   }
 
   /** Forgets the tools of a server. @param {string} server */

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
 import { configurationFolder } from "./config-file.mjs";
+import { replaceFile } from "./whole-file.mjs";
 
 /** How long a gateway may take to replace a record that others want too. */
 const LOCK_MS = 30_000;
@@ -38,13 +39,8 @@ export class TokenStore {
   save(server, url, record) {
     const file = this.#file(server, url);
     this.#prepare();
-    const made = `${file}.${randomUUID()}.new`;
     try {
-      writeFileSync(made, record, { mode: 0o600, flag: "wx" });
-      renameSync(made, file);
-    } catch (error) {
-      rmSync(made, { force: true });
-      throw error;
+      replaceFile(file, record);
     } finally {
       this.#unlock(file);
     }
