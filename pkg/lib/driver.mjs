@@ -1,10 +1,8 @@
+import { Alarm } from "./alarm.mjs";
 import { Lookups } from "./directory.mjs";
 import { monotonic, startTimer } from "./host.mjs";
 import { Logins } from "./logins.mjs";
 import { Responder } from "./responder.mjs";
-
-/** The longest timer: a longer one fires at once (WHATWG HTML §8.6, a signed 32-bit number of milliseconds). */
-const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const TICK = '{"type":"tick"}';
 
@@ -26,7 +24,7 @@ export class Driver {
   #complete;
   #configured;
   #now;
-  #setTimer;
+  #alarm;
   #onNotice;
   #onTrace;
   #onSave;
@@ -48,7 +46,6 @@ export class Driver {
   #lost;
   #todo = OUTPUTS | TIMEOUT;
   #stopped = false;
-  #wake;
 
   /**
    * @param {object} core a `Core`, which belongs to this driver from here on
@@ -84,7 +81,7 @@ export class Driver {
     this.#complete = complete;
     this.#configured = configured;
     this.#now = now;
-    this.#setTimer = setTimer;
+    this.#alarm = new Alarm({ now, setTimer, ring: () => this.#ring(), complain: (error) => this.#complain(error) });
     this.#onNotice = onNotice;
     this.#onSave = onSave;
     this.#onApproval = onApproval;
@@ -520,49 +517,16 @@ export class Driver {
     if (this.#exchanges.size === 0 && !this.#saving) for (const settled of this.#idle.splice(0)) settled();
   }
 
-  /** Sets the timer to the core's next deadline, where it changed. */
+  /** Sets the alarm to the core's next deadline. */
   #arm() {
     const text = this.#core.timeout();
-    const at = text === undefined ? undefined : JSON.parse(text).at;
-    if (at === this.#wake?.at) return;
-    this.#disarm();
-    if (at === undefined || this.#stopped) return;
-    const wake = { at, cancel: undefined };
-    this.#wake = wake;
-    this.#setWake(wake, this.#setTimer);
+    this.#alarm.set(text === undefined ? undefined : JSON.parse(text).at);
   }
 
-  #setWake(wake, setTimer) {
-    const delay_ms = Math.min(Math.max(wake.at - Number(this.#now()), 0), MAX_DELAY_MS);
-    let returned = false;
-    const fire = () => {
-      if (this.#wake !== wake) return;
-      if (!returned && Number(this.#now()) < wake.at) {
-        // A timer that calls back at once, before its time, would do so for ever.
-        this.#complain(new Error("setTimer called back before its time"));
-        this.#setWake(wake, startTimer);
-        return;
-      }
-      this.#wake = undefined;
-      // A timer may be early: it is set again then, though the core's deadline is the same.
-      this.#todo |= TIMEOUT;
-      this.#enter((core, now) => core.input(now, TICK));
-    };
-    let cancel;
-    try {
-      cancel = setTimer(fire, delay_ms);
-    } catch (error) {
-      this.#complain(error);
-      cancel = startTimer(fire, delay_ms);
-    }
-    returned = true;
-    wake.cancel ??= cancel;
-  }
-
-  #disarm() {
-    const cancel = this.#wake?.cancel;
-    this.#wake = undefined;
-    if (cancel) this.#guarded(cancel);
+  #ring() {
+    // A timer may be early: it is set again then, though the core's deadline is the same.
+    this.#todo |= TIMEOUT;
+    this.#enter((core, now) => core.input(now, TICK));
   }
 
   #writeTrace() {
@@ -605,7 +569,7 @@ export class Driver {
 
   #end() {
     this.#stopped = true;
-    this.#disarm();
+    this.#alarm.stop();
     for (const running of this.#exchanges.values()) this.#guarded(() => running.abort());
     this.#exchanges.clear();
     for (const link of [...this.#links.keys()]) this.#unlink(link);
