@@ -31,7 +31,7 @@ pub use choice::{Choice, ChoiceFault, choose, normalized};
 pub use dialect::{Dialect, Interface};
 pub use discovery::card_candidates;
 pub use error::{Fault, FaultKind, excerpt};
-pub use event::{ArtifactUpdate, Event, StatusUpdate, event};
+pub use event::{ArtifactUpdate, Event, StatusUpdate, event, event_of};
 pub use member::Misread;
 pub use message::{Message, Role};
 pub use part::{Content, Part};

@@ -121,17 +121,24 @@ impl ArtifactUpdate {
 /// # Errors
 /// The agent's error, in an event named `error` or in any other; data that is no JSON or nests too deep.
 pub fn event(dialect: Dialect, name: &str, data: &str, depth: u32) -> Result<Event, Fault> {
-    let is_error = name == "error";
-    let raw = match json::parse(data, depth) {
-        Ok(raw) => raw,
-        Err(JsonFault::Depth) => return Err(Fault::Depth),
-        Err(JsonFault::Syntax) if is_error => {
-            return Err(Fault::Agent { code: None, kind: super::error::FaultKind::Other, message: data.into(), data: None });
+    match json::parse(data, depth) {
+        Ok(raw) => event_of(dialect, name, raw),
+        Err(JsonFault::Depth) => Err(Fault::Depth),
+        Err(JsonFault::Syntax) if name == "error" => {
+            Err(Fault::Agent { code: None, kind: super::error::FaultKind::Other, message: data.into(), data: None })
         }
         Err(JsonFault::Syntax) => {
-            return Err(Fault::Protocol(format!("an event of the stream is no JSON: {}", super::error::excerpt(data))));
+            Err(Fault::Protocol(format!("an event of the stream is no JSON: {}", super::error::excerpt(data))))
         }
-    };
+    }
+}
+
+/// The same of data that was parsed.
+///
+/// # Errors
+/// The agent's error.
+pub fn event_of(dialect: Dialect, name: &str, raw: Raw<'_>) -> Result<Event, Fault> {
+    let is_error = name == "error";
     if json::kind(raw) != Kind::Object {
         return if is_error { Err(Fault::of_error(raw, 200)) } else { Ok(Event::Other(Json::from_raw(raw))) };
     }

@@ -118,10 +118,12 @@ pub fn is_principal(server: &Server, principal: &str) -> bool {
 /// Whether a request may decide calls of others that wait for a person; without tokens, whoever is on this machine.
 #[must_use]
 pub fn may_decide(server: &Server, headers: &Headers) -> bool {
-    if server.tokens.is_empty() {
-        return server.loopback;
-    }
-    known(server, shown(headers)).is_some_and(|token| token.may_approve)
+    may(server, headers, |token| token.may_approve)
+}
+
+/// Whether the token of a request has a right; without tokens, whoever is on this machine has every one.
+fn may(server: &Server, headers: &Headers, has_right: fn(&Token) -> bool) -> bool {
+    if server.tokens.is_empty() { server.loopback } else { known(server, shown(headers)).is_some_and(has_right) }
 }
 
 /// Whether a principal decides what waits for approval; without tokens, whoever is on this machine.
@@ -151,10 +153,7 @@ fn known<'s>(server: &'s Server, shown: &str) -> Option<&'s Token> {
 /// Whether cards may be registered in the directory; without tokens, by whoever is on this machine.
 #[must_use]
 pub fn may_register(server: &Server, headers: &Headers) -> bool {
-    if server.tokens.is_empty() {
-        return server.loopback;
-    }
-    known(server, shown(headers)).is_some_and(|token| token.may_register)
+    may(server, headers, |token| token.may_register)
 }
 
 /// Compares without stopping at the first difference.

@@ -8,7 +8,7 @@ use crate::a2a::{self, Event, Fault, Task};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Report};
 use crate::io::{Cause, Level, Reason};
-use crate::json;
+use crate::json::{self, Raw};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::sse;
 
@@ -40,20 +40,25 @@ impl Send {
         }
     }
 
-    fn decode_event(&self, run: &Run<'_>, event: &sse::Event<'_>) -> Result<Event, Fault> {
-        let read = |data: &str| a2a::event(self.dialect(), &event.event, data, run.ground.config.limits.depth());
-        read(&event.data).or_else(|_| read(&fault::clean(run, event.data.as_bytes())))
+    /// Reads an event, whose data is `raw` where it is JSON. What went wrong is told of data without secrets.
+    fn decode_event(&self, run: &Run<'_>, event: &sse::Event<'_>, raw: Option<Raw<'_>>) -> Result<Event, Fault> {
+        let read = raw.and_then(|raw| a2a::event_of(self.dialect(), &event.event, raw).ok());
+        let clean = || fault::clean(run, event.data.as_bytes());
+        read.map_or_else(|| a2a::event(self.dialect(), &event.event, &clean(), run.ground.config.limits.depth()), Ok)
+    }
+
+    fn parse_event<'e>(run: &Run<'_>, event: &'e sse::Event<'_>) -> Option<Raw<'e>> {
+        json::parse(&event.data, run.ground.config.limits.depth()).ok()
     }
 
     /// Whether an event has the id of another request, in a stream in which an earlier one had ours. Before that any id is
     /// taken, as there are agents that write their own.
-    fn answers_another(&mut self, run: &Run<'_>, data: &str) -> bool {
+    fn answers_another(&mut self, raw: Raw<'_>) -> bool {
         if self.dialect().is_rest() {
             return false;
         }
-        let raw = json::parse(data, run.ground.config.limits.depth()).ok();
         // An error is the end of the stream, whatever its id.
-        let members = raw.and_then(json::members).filter(|members| members.has("result"));
+        let members = json::members(raw).filter(|members| members.has("result"));
         let Some(id) = members.and_then(|members| members.get("id")) else { return false };
         let (number, had_ours) = self.asked;
         let is_ours = json::integer(id.get()) == i64::try_from(number).ok();
@@ -66,11 +71,12 @@ impl Send {
         if event.data.trim().is_empty() {
             return None;
         }
-        if self.answers_another(run, &event.data) {
+        let raw = Self::parse_event(run, event);
+        if raw.is_some_and(|raw| self.answers_another(raw)) {
             self.warn(run, [false, false, true]);
             return None;
         }
-        let decoded = match self.decode_event(run, event) {
+        let decoded = match self.decode_event(run, event, raw) {
             Ok(decoded) => decoded,
             Err(problem) => return self.event_refused(run, &problem),
         };
@@ -110,7 +116,7 @@ impl Send {
 
     /// Takes the ids of a task from what is no event.
     fn name_task(&mut self, run: &mut Run<'_>, rest: &sse::Event<'_>) {
-        let (id, context_id) = match self.decode_event(run, rest) {
+        let (id, context_id) = match self.decode_event(run, rest, Self::parse_event(run, rest)) {
             Ok(Event::Task(task)) => (Some(task.id), task.context_id),
             Ok(Event::Status(update)) => (update.task_id, update.context_id),
             Ok(Event::Artifact(update)) => (update.task_id, update.context_id),
