@@ -1,7 +1,7 @@
 import { UsageError } from "./usage.mjs";
 
 /** Options of the command that take a value, with the name under which it is kept. */
-const VALUES = { "--config": "config", "--trace": "trace", "--state": "state", "--host": "host", "--port": "port", "--agent": "agent", "--sender": "sender", "--channel": "channel" };
+const VALUES = { "--config": "config", "--trace": "trace", "--state": "state", "--host": "host", "--port": "port", "--agent": "agent", "--sender": "sender", "--channel": "channel", "--out": "out", "--gateway": "gateway" };
 
 /** What their values are called. */
 const PLACEHOLDERS = {
@@ -11,6 +11,8 @@ const PLACEHOLDERS = {
   "--agent": "NAME",
   "--sender": "ID",
   "--channel": "NAME",
+  "--out": "FOLDER",
+  "--gateway": "ADDRESS",
 };
 
 /** Options that take none. */
@@ -21,7 +23,7 @@ const COMMANDS = {
   stdio: ["config", "trace", "state", "agent", "sender", "channel"],
   serve: ["config", "trace", "state", "host", "port", "insecure"],
   directory: ["config", "trace", "state", "host", "port", "insecure"],
-  page: ["port", "noOpen"],
+  page: ["port", "noOpen", "out", "gateway"],
   demo: [],
 };
 
@@ -37,6 +39,8 @@ const OWNERS = {
   sender: STDIO,
   channel: STDIO,
   noOpen: "narrows page",
+  out: "narrows page",
+  gateway: "narrows page",
 };
 
 /**
@@ -44,7 +48,8 @@ const OWNERS = {
  *
  * @param {string[]} words without the program's own name
  * @returns {{ command: "stdio" | "serve" | "directory" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
- *   state?: string, agent?: string, sender?: string, channel?: string, host?: string, port?: number, insecure?: true, noOpen?: true }}
+ *   state?: string, agent?: string, sender?: string, channel?: string, host?: string, port?: number, insecure?: true, noOpen?: true,
+ *   out?: string, gateway?: string }}
  * @throws {UsageError}
  */
 export function parseArguments(words) {
@@ -69,7 +74,7 @@ export function parseArguments(words) {
   }
   parsed.command ??= "stdio";
   if (parsed.port !== undefined) parsed.port = port(parsed.port);
-  for (const name of ["config", "trace", "state", "host", "port", "insecure", "noOpen", "agent", "sender", "channel"]) {
+  for (const name of ["config", "trace", "state", "host", "port", "insecure", "noOpen", "out", "gateway", "agent", "sender", "channel"]) {
     if (parsed[name] === undefined || COMMANDS[parsed.command].includes(name)) continue;
     if (parsed.command === "demo") throw new UsageError("The demo takes no options.");
     const option = `--${name === "noOpen" ? "no-open" : name}`;

@@ -34,6 +34,8 @@ Options
   --port NUMBER           serve, directory, page: the port (4545, 4547, 4546; 0 for any that is free)
   --insecure              serve, directory: let others reach it without a token
   --no-open               page: print its address and open no browser
+  --out FOLDER            page: write its files there instead, for any server of files
+  --gateway ADDRESS       page: with --out, the MCP endpoint that it is attached to, as mcp beside it
   -h, --help              this text
   -V, --version           the version
 

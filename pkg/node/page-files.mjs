@@ -1,12 +1,7 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { PAGE_HEADERS, pageSource } from "./page-source.mjs";
 
 const { createHash } = process.getBuiltinModule("node:crypto");
 const { brotliCompressSync, constants, gzipSync } = process.getBuiltinModule("node:zlib");
-
-/** The package, and the page: inside it where it was installed, beside it in a checkout. */
-const PACKAGE = new URL("../", import.meta.url);
-const PLACES = [new URL("www/", PACKAGE), new URL("../www/", PACKAGE)];
 
 const TYPES = {
   html: "text/html; charset=utf-8",
@@ -16,21 +11,13 @@ const TYPES = {
   wasm: "application/wasm",
 };
 
-/** Beside what the page says of itself: nobody frames it, and nothing is taken for what it is not. */
-const HEADERS = {
-  "Cache-Control": "no-cache",
-  "Content-Security-Policy": "frame-ancestors 'none'",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "X-Content-Type-Options": "nosniff",
-};
+const HEADERS = { ...PAGE_HEADERS, "Cache-Control": "no-cache" };
 
 /** How files are packed, the best first. The last steps of brotli would take a second more for a tenth less. */
 const PACKINGS = [
   ["br", (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })],
   ["gzip", (bytes) => gzipSync(bytes, { level: 9 })],
 ];
-
-const IMPORT = /\bfrom\s+"(\.{1,2}\/[^"]+)"/g;
 
 /** The demo page as files by path. They are read and packed once, when it is first asked for or told to. */
 export class PageFiles {
@@ -77,27 +64,10 @@ export class PageFiles {
 
   #read() {
     const files = new Map();
-    const add = (path, place) => files.set(path, fileOf(TYPES[path.split(".").at(-1)], readFileSync(place)));
-    const page = PLACES.find((place) => existsSync(new URL("index.html", place)));
-    if (!page) return files;
-    for (const name of readdirSync(page, { recursive: true }).map((name) => name.replaceAll("\\", "/"))) {
-      if (name.split(".").at(-1) in TYPES) add(`/${name}`, fileURLToPath(new URL(name, page)));
-    }
-    for (const name of ["dist/narrows_bg.wasm", ...modules("web.mjs")]) add(`/pkg/${name}`, fileURLToPath(new URL(name, PACKAGE)));
-    const html = readFileSync(new URL("index.html", page), "utf8");
-    const attached = html.replace('name="narrows-gateway" content=""', `name="narrows-gateway" content="${this.#gateway}"`);
-    const index = fileOf(TYPES.html, Buffer.from(preloading(attached, [...files.keys()])));
-    files.set("/", index).set("/index.html", index);
-    return files;
+    for (const [path, bytes] of pageSource(this.#gateway)) files.set(`/${path}`, fileOf(TYPES[path.split(".").at(-1)], bytes));
+    const index = files.get("/index.html");
+    return index ? files.set("/", index) : files;
   }
-}
-
-/** The page with every module named in its head, so that all come in one wave. */
-function preloading(html, paths) {
-  const modules = paths.filter((path) => /\.m?js$/.test(path) && !html.includes(`src="${path.slice(1)}"`));
-  const missing = modules.filter((path) => !html.includes(`href="${path.slice(1)}"`) && !html.includes(`href="..${path}"`));
-  const links = missing.map((path) => `    <link rel="modulepreload" href="${path.slice(1)}">\n`);
-  return html.replace("  </head>", `${links.join("")}  </head>`);
 }
 
 /** A file in every form in which it can be sent, the smallest first. Its tag is weak: it stands for all of them. */
@@ -127,15 +97,4 @@ function isTaken(accepted = "", coding) {
   );
   const [, quality = "q=1"] = wanted.find(([name]) => name === coding) ?? wanted.find(([name]) => name === "*") ?? ["", "q=0"];
   return Number(quality.slice(2)) > 0;
-}
-
-/** A module of the package and all that it imports, as paths from the package. */
-function modules(entry, found = new Set()) {
-  if (found.has(entry)) return found;
-  found.add(entry);
-  const place = new URL(entry, PACKAGE);
-  for (const [, path] of readFileSync(place, "utf8").matchAll(IMPORT)) {
-    modules(new URL(path, place).href.slice(PACKAGE.href.length), found);
-  }
-  return found;
 }

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 
 import { openInBrowser } from "./browser.mjs";
 import { PageFiles } from "./page-files.mjs";
+import { writePage } from "./page-source.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
 
@@ -11,13 +12,15 @@ const HOST = "127.0.0.1";
 const PORT = 4546;
 
 /**
- * Serves the demo page on loopback until the process is told to end.
+ * Serves the demo page on loopback until the process is told to end, or writes it into a folder.
  *
- * @param {{ port?: number, noOpen?: true }} options
+ * @param {{ port?: number, noOpen?: true, out?: string, gateway?: string }} options
  * @returns {Promise<number>} the exit code
- * @throws {UsageError} the port cannot be listened on
+ * @throws {UsageError} the port cannot be listened on, or the folder not written to
  */
-export async function servePage({ port, noOpen = false }) {
+export async function servePage({ port, noOpen = false, out, gateway }) {
+  if (out !== undefined) return written(out, gateway);
+  if (gateway !== undefined) throw new UsageError("--gateway needs --out: narrows serve shows the page attached to itself.");
   const files = new PageFiles();
   files.load();
   const server = createServer((request, response) => {
@@ -32,6 +35,16 @@ export async function servePage({ port, noOpen = false }) {
   await new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
   server.close();
   server.closeAllConnections();
+  return EXIT_OK;
+}
+
+function written(folder, gateway = "") {
+  try {
+    const count = writePage(folder, gateway);
+    process.stdout.write(`narrows: the page is in ${folder}, ${count} files.\n`);
+  } catch (error) {
+    throw new UsageError(`The page cannot be written to ${folder}: ${error.message}.`);
+  }
   return EXIT_OK;
 }
 

@@ -88,6 +88,23 @@ test("a gateway serves the page attached to itself", async (t) => {
   assert.equal((await fetch(url, { method: "POST" })).status, 404);
 });
 
+test("the page is written into a folder, by itself or attached to a gateway", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "narrows-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const written = async (...words) => {
+    const command = new Command(t, ["page", "--out", join(folder, "new", "page"), ...words]);
+    assert.equal(await command.exit(), 0, command.stderr);
+    assert.match(command.stdout, /the page is in .*page, \d+ files/);
+    return (name) => readFileSync(join(folder, "new", "page", name), "utf8");
+  };
+  const alone = await written();
+  const { url } = await page(t);
+  for (const name of ["index.html", "main.mjs", "pkg/web.mjs", "ui/app.mjs"]) assert.equal(alone(name), await (await fetch(url + name)).text(), name);
+  assert.match(alone("_headers"), /^\/\*\n {2}Content-Security-Policy: frame-ancestors 'none'\n/);
+  const attached = await written("--gateway", 'https://a.test/"><mcp');
+  assert.match(attached("index.html"), /name="narrows-gateway" content="https:\/\/a\.test\/&quot;><mcp"/);
+});
+
 test("the packed package has the page in it, and leaves no copy behind", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "narrows-"));
   t.after(() => rmSync(folder, { recursive: true }));

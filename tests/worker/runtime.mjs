@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -45,18 +46,28 @@ function compatibility() {
   return { compatibilityDate: value("compatibility_date"), compatibilityFlags: flags };
 }
 
+/** The page in a folder, as the example's build writes it there. */
+function assets(folder) {
+  const text = readFileSync(join(root, "examples/worker/wrangler.toml"), "utf8");
+  const [, words, name] = /^command = "npx narrows (.*)"\n+\[assets\]\ndirectory = "(.*)"$/m.exec(text);
+  execFileSync(process.execPath, [join(pkg, "cli.js"), ...words.split(" ")], { cwd: folder });
+  return { directory: join(folder, name), routerConfig: { has_user_worker: true } };
+}
+
 /** The example in workerd, its objects on disk. */
 export class Runtime {
   #miniflare;
   #folder = mkdtempSync(join(tmpdir(), "narrows-worker-"));
   #bindings;
+  #assets;
 
   /**
    * @param {import("node:test").TestContext} t
-   * @param {{ config?: object, tokens?: object[], publicAgent?: string }} [options]
+   * @param {{ config?: object, tokens?: object[], publicAgent?: string, page?: boolean }} [options] `page`: whether it is served
    */
-  static async start(t, { config = {}, tokens = [], publicAgent } = {}) {
+  static async start(t, { config = {}, tokens = [], publicAgent, page = false } = {}) {
     const runtime = new Runtime();
+    if (page) runtime.#assets = assets(runtime.#folder);
     runtime.#bindings = {
       // The agents of the tests are on this machine.
       CONFIG: JSON.stringify({ network: { allow_private: true }, ...config }),
@@ -76,6 +87,7 @@ export class Runtime {
       bindings: this.#bindings,
       durableObjects: { CALLERS: { className: "Caller", useSQLite: true } },
       durableObjectsPersist: this.#folder,
+      assets: this.#assets,
       cf: false,
       host: "127.0.0.1",
     });

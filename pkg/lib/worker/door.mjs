@@ -13,6 +13,9 @@ const FIRST_WITHOUT_SESSIONS = "2026-07-28";
 const AGENT_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json", "/api/a2a"];
 const LISTEN_PATH = "/a2a";
 
+/** Names to which nobody can lead a page of somebody else's: the platform's own, and those of this machine. */
+const OWN_NAMES = /^(localhost|127\.0\.0\.1|\[::1\]|.+\.workers\.dev)$/;
+
 /**
  * The handler of a worker whose gateways live in Durable Objects, one for each caller.
  *
@@ -32,9 +35,10 @@ const LISTEN_PATH = "/a2a";
  */
 export function door({ objects, configure, publicAgent = () => undefined }, platform) {
   let lobby;
-  return async (request, env) => {
+  return async (asked, env) => {
     const config = configure(env) ?? {};
     const tokens = config.auth?.tokens ?? [];
+    const request = tokens.length === 0 && isOwnPage(asked) ? withoutOrigin(asked) : asked;
     const answer = request.method !== "OPTIONS" && (await inObject());
     if (answer) return answer;
     lobby ??= openLobby(config, tokens.length > 0, platform);
@@ -68,6 +72,21 @@ function openLobby(config, hasTokens, platform) {
   const isWorking = [a2a, ...(a2a?.skills ?? [])].some((each) => each?.responder === "function");
   const onWork = isWorking ? () => undefined : undefined;
   return openDriver({ config: { ...config, a2a }, onWork, host: { setTimer: () => () => {} } }, platform);
+}
+
+/**
+ * Whether a page asks that this worker serves. Where no token is asked for, a gateway takes a name for its own only if it
+ * was told: `server.hosts` is for names that are not known here.
+ */
+function isOwnPage({ url, headers }) {
+  const { origin, hostname } = new URL(url);
+  return headers.get("Origin") === origin && OWN_NAMES.test(hostname);
+}
+
+function withoutOrigin(asked) {
+  const request = new Request(asked);
+  request.headers.delete("Origin");
+  return request;
 }
 
 /** Whether a path is one of the agent's, where there is an agent. */
