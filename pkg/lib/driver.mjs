@@ -90,6 +90,10 @@ export class Driver {
     this.#lookups = new Lookups(directory, (input) => this.#input(input), (error) => this.#complain(error));
     this.#logins = new Logins(tokens, (input) => this.#input(input, input.type === "log_in"), (error) => this.#complain(error));
     if (onTrace) this.trace(onTrace);
+    // What the core has to do from its birth on waits for no input. Whoever makes a driver has this turn to prepare it.
+    queueMicrotask(() => {
+      if (!this.#stopped && !this.#pumping) this.#go();
+    });
   }
 
   /** Why the gateway ended without being told to: the message of a panic, or that its state or an output could not be kept. */

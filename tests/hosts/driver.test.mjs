@@ -57,6 +57,24 @@ test("outputs are done in their order, whichever inputs come in meanwhile", () =
   );
 });
 
+test("what a core has to do from its birth on waits for no input", async () => {
+  const { fetch, requests } = network();
+  const timers = [];
+  const core = new FakeCore();
+  core.say(fetchOutput(1));
+  core.deadline = 30;
+  const driver = new Driver(core, { fetch, now: () => 0, setTimer: (callback, ms) => timers.push(ms) && (() => {}) });
+  assert.deepEqual([requests.length, timers], [0, []], "whoever made it may still prepare it");
+  await settled();
+  assert.deepEqual([requests.map(({ url }) => url), timers, core.inputs], [["http://a.test/1"], [30], []]);
+  const other = new FakeCore();
+  other.say(fetchOutput(2));
+  new Driver(other, { fetch }).dispose();
+  await settled();
+  assert.equal(requests.length, 1);
+  driver.dispose();
+});
+
 test("a peer that answers each message with another one does not pile up calls", () => {
   const core = new FakeCore((input) => {
     if (input.type === "message") core.say({ type: "message", peer: 1, text: String(Number(input.text) + 1) });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -77,6 +77,16 @@ test("tools of a process are listed and called by the command", async (t) => {
   assert.equal(long.text.length, 3 << 20);
   command.leave();
   assert.equal(await command.exit(), 0);
+});
+
+test("a served gateway starts its servers before anybody asks", { timeout: 60_000 }, async (t) => {
+  const [config, file] = ["narrows.json", "pids"].map((name) => join(folder(t), name));
+  writeFileSync(config, JSON.stringify({ mcp_servers: [server("s", ["plain", file])] }));
+  const command = new Command(t, ["serve", "--port", "0", "--config", config]);
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50));
+  command.child.kill("SIGTERM");
+  await command.exit();
+  await gone(file, 1);
 });
 
 test("a server sees a safe part of the environment, and what it is given", async (t) => {

@@ -1,6 +1,8 @@
 // The example worker as an A2A agent in workerd: tasks in the objects of their callers, found again after these were lost.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 
 import { Caller, events, textOf } from "../hosts/a2a.mjs";
 import { Agents } from "./agents.mjs";
@@ -93,6 +95,25 @@ test("alarms poll for a caller that waits", async (t) => {
   const { task } = await caller("token-of-ann").send("work");
   assert.equal(task.status.state, "TASK_STATE_COMPLETED");
   assert.equal(agents.sent("poll", "GetTask").length, 2);
+});
+
+test("a webhook is told although its object was lost, and nobody asks", { timeout: 60_000 }, async (t) => {
+  const { runtime, caller } = await world(t, { a2a: {} });
+  const told = [];
+  let isReady = false;
+  const hook = createServer((request, response) => {
+    told.push(isReady);
+    request.resume().on("end", () => response.writeHead(isReady ? 204 : 503).end());
+  });
+  await new Promise((resolve) => hook.listen(0, "127.0.0.1", resolve));
+  t.after(() => hook.close());
+  const taskPushNotificationConfig = { url: `http://127.0.0.1:${hook.address().port}/` };
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
+  await caller("token-of-ann").call("SendMessage", { message, configuration: { taskPushNotificationConfig } });
+  while (told.length === 0) await setTimeout(20);
+  await runtime.lose({ principal: "ann" });
+  isReady = true;
+  while (!told.includes(true)) await setTimeout(50);
 });
 
 test("killed in the middle of a stream, the task goes on and nothing is sent again", async (t) => {
