@@ -132,6 +132,8 @@ struct Exchange {
     stayed: bool,
     current: ExchangeId,
     phase: Phase,
+    /// when something of its answer came last, or it began
+    heard: Instant,
     /// when an exchange that nobody waits for is given up
     until: Option<Instant>,
     /// the header fields of a stream
@@ -172,8 +174,8 @@ impl Exchanges {
         self.first.insert(id, id);
         let until = (owner == Owner::Nobody).then(|| ground.now.plus_ms(UNOWNED_MS));
         let (phase, stream_headers) = (Phase::Waiting, Headers::new());
-        let (share, stayed) = (ground.held.share(), true);
-        let exchange = Exchange { owner, plan, hops: 0, stayed, current: id, phase, until, stream_headers, share };
+        let (share, stayed, heard) = (ground.held.share(), true, ground.now);
+        let exchange = Exchange { owner, plan, hops: 0, stayed, current: id, phase, heard, until, stream_headers, share };
         self.running.insert(id, Box::new(exchange));
         if let Some(until) = until {
             self.unowned.insert((until, id), ());
@@ -281,6 +283,7 @@ impl Exchanges {
         if !matches!(exchange.phase, Phase::Waiting) {
             return Err(Misuse::ExchangeOrder(id));
         }
+        exchange.heard = ground.now;
         if http::section_bytes(&headers) > limits.header_bytes {
             return Ok(self.end(ground, first, Report::Failed(Failure::TooLarge("header_bytes")), true));
         }
@@ -363,6 +366,7 @@ impl Exchanges {
                     Failure::TooLarge("held_bytes")
                 } else {
                     exchange.share.set(total);
+                    exchange.heard = ground.now;
                     if body.is_empty() {
                         *body = bytes;
                     } else {
@@ -402,6 +406,12 @@ impl Exchanges {
     #[must_use]
     pub fn answered(&self, first: ExchangeId) -> bool {
         self.running.get(&first).is_some_and(|exchange| exchange.hops > 0 || !matches!(exchange.phase, Phase::Waiting))
+    }
+
+    /// When the head or a part of the body of a plain answer came last; when it was asked for, where nothing came yet.
+    #[must_use]
+    pub fn heard_at(&self, first: ExchangeId) -> Option<Instant> {
+        self.running.get(&first).map(|exchange| exchange.heard)
     }
 
     /// Takes the decoder of a stream back, with what it holds of the next event.

@@ -32,7 +32,7 @@ pub struct Limits {
     pub header_bytes: u64,
     /// redirects of one exchange
     pub redirects: u64,
-    /// readings of a task in a row that fail, in a call without a deadline
+    /// readings of a task in a row that fail, in a call without a deadline, over at least 5 s for each of them
     pub failed_readings: u64,
     /// cards of agents called by URL that are kept
     pub cards_by_url: u64,

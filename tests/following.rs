@@ -11,7 +11,7 @@
 mod support;
 
 use narrows::a2a::Dialect;
-use narrows::io::{Cause, ExchangeId, Input, Request};
+use narrows::io::{Cause, ExchangeId, Input, Reason, Request};
 use support::case::{code, connect_with_card, host, host_with, list, rpc, send, words};
 use support::host::Host;
 use support::text::{at, string_at};
@@ -56,7 +56,7 @@ fn method(request: &Request) -> String {
 }
 
 /// The readings of so many milliseconds, each of which is answered so.
-fn readings(host: &mut Host, ms: u64, answer: impl Fn(&mut Host, ExchangeId)) -> u64 {
+fn readings(host: &mut Host, ms: u64, mut answer: impl FnMut(&mut Host, ExchangeId)) -> u64 {
     let until = host.clock + ms;
     let mut count = 0;
     loop {
@@ -144,10 +144,49 @@ fn an_agent_that_says_again_and_again_that_there_is_no_such_task_is_believed() {
 #[test]
 fn a_call_without_a_deadline_gives_up_at_the_limit() {
     let (mut host, number) = polling(r#"{"limits":{"failed_readings":20}}"#, r#","poll_timeout_seconds":-1"#);
-    assert_eq!(readings(&mut host, 600_000, refuse), 21);
+    let tried = readings(&mut host, 95_000, refuse);
+    assert!(tried > 21, "{tried} readings, the first ones soon after each other");
+    assert_eq!(host.answer(number), None, "twenty times the longest pause are not over");
+    readings(&mut host, 15_000, refuse);
     let result = host.result(number);
     assert_eq!(code(&result).as_deref(), Some("unreachable"));
     assert!(words(&result).contains("refused the connection"), "{result}");
+}
+
+#[test]
+fn a_reading_of_which_nothing_comes_is_made_again() {
+    let (mut host, number) = polling("{}", "");
+    readings(&mut host, 1000, |_, _| {});
+    assert_eq!(host.gateway.poll_timeout().map(|due| due.reason), Some(Reason::ReadTimeout));
+    assert_eq!(readings(&mut host, 28_000, |_, _| {}), 0, "there are slow agents");
+    assert!(host.aborted.is_empty());
+    assert_eq!(readings(&mut host, 5000, |host, exchange| host.reply(exchange, 200, &rpc(COMPLETED))), 1);
+    assert_eq!(host.aborted.len(), 1);
+    assert_eq!(words(&host.result(number)), "part and the rest");
+}
+
+#[test]
+fn a_reading_of_which_something_comes_is_waited_for() {
+    let (mut host, number) = polling("{}", "");
+    let mut slow = None;
+    readings(&mut host, 1000, |_, exchange| slow = Some(exchange));
+    let exchange = slow.unwrap();
+    readings(&mut host, 25_000, |_, _| {});
+    host.head(exchange, 200, &[("Content-Type", "application/json")]);
+    assert_eq!(readings(&mut host, 25_000, |_, _| {}), 0);
+    host.body(exchange, rpc(COMPLETED).as_bytes());
+    host.end(exchange);
+    assert_eq!(words(&host.result(number)), "part and the rest");
+}
+
+#[test]
+fn readings_that_all_hang_end_a_call_without_a_deadline() {
+    let (mut host, number) = polling(r#"{"limits":{"failed_readings":3}}"#, r#","poll_timeout_seconds":-1"#);
+    assert_eq!(readings(&mut host, 140_000, |_, _| {}), 4);
+    let result = host.result(number);
+    assert_eq!(code(&result).as_deref(), Some("timeout"));
+    assert!(words(&result).contains("said nothing for 30s when its task was read (task task-0)"), "{result}");
+    assert_eq!(string_at(&result, &["structuredContent", "error", "limit"]).as_deref(), Some("failed_readings"));
 }
 
 #[test]

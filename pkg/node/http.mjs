@@ -17,6 +17,9 @@ const IDLE_MS = 4000;
 /** How long one of several addresses has to answer before the next is tried. Node's 250 ms give up on far hosts. */
 const ATTEMPT_MS = 1000;
 
+/** How long nothing may come before the system asks whether the other end is still there. */
+const PROBE_MS = 30_000;
+
 /** Headers that describe the body as it travelled, not as it is handed on. */
 const TRAVEL = new Set(["content-encoding", "content-length"]);
 
@@ -179,6 +182,8 @@ class Exchange {
     }
     this.#request = request;
     request.maxHeadersCount = 0; // bounded by their bytes, and none is to vanish unseen
+    // A peer that vanished without a word is noticed, however long an answer may take.
+    request.on("socket", (socket) => socket.setKeepAlive(true, PROBE_MS));
     request.on("response", (response) => this.#answered(response));
     request.on("upgrade", () => this.#fail(protocolError("the agent switches to a protocol that was not asked for")));
     request.on("error", (error) => {

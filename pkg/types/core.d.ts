@@ -198,6 +198,7 @@ export interface Deadline {
     | "call_timeout"
     | "card_timeout"
     | "poll"
+    | "read_timeout"
     | "stream_closing"
     | "cancel_timeout"
     | "keep_alive"

@@ -266,7 +266,7 @@ impl Send {
         match run.start(plan) {
             Ok(exchange) => {
                 self.exchange = Some(exchange);
-                None
+                if matches!(self.state, State::Reading | State::Polling) { self.overdue(run) } else { None }
             }
             Err(failure) => Some(self.fail(run, fault::failure(run, &self.target.label, &failure))),
         }
@@ -423,7 +423,8 @@ impl Send {
                 let found = self.finding.due(run);
                 self.found(run, found)
             }
-            State::Sending | State::Streaming | State::Reading | State::Resuming | State::Polling | State::Ended => None,
+            State::Reading | State::Polling => self.overdue(run),
+            State::Sending | State::Streaming | State::Resuming | State::Ended => None,
         }
     }
 

@@ -21,6 +21,8 @@ pub enum Reason {
     CardTimeout,
     /// a task is to be read again
     Poll,
+    /// a reading of a task, of which nothing comes, is given up and made again
+    ReadTimeout,
     /// the closing events of a stream had their time
     StreamClosing,
     /// a cancel request that nobody waits for is given up
@@ -49,6 +51,7 @@ impl Reason {
             Self::CallTimeout => "call_timeout",
             Self::CardTimeout => "card_timeout",
             Self::Poll => "poll",
+            Self::ReadTimeout => "read_timeout",
             Self::StreamClosing => "stream_closing",
             Self::CancelTimeout => "cancel_timeout",
             Self::KeepAlive => "keep_alive",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { test } from "node:test";
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -456,4 +457,20 @@ test("60 streams to one origin are open side by side", async (t) => {
   const http = client(t);
   const rounds = await Promise.all(Array.from({ length: 60 }, () => post(http, origin)));
   assert.ok(rounds.every(({ body }) => body === "data: first\n\ndata: last\n\n"));
+});
+
+test("the system is told to ask after a silent peer, on every connection", async (t) => {
+  const { setKeepAlive } = Socket.prototype;
+  const asked = [];
+  t.mock.method(Socket.prototype, "setKeepAlive", function (...given) {
+    asked.push(given);
+    return setKeepAlive.apply(this, given);
+  });
+  const origin = await httpServer(t, (_, response) => response.end("ok"));
+  const http = client(t);
+  for (const method of ["POST", "GET"]) {
+    asked.length = 0;
+    assert.equal((await round(http, { method, url: origin })).body, "ok");
+    assert.deepEqual(asked[0], [true, 30_000], method);
+  }
 });

@@ -10,11 +10,14 @@ use crate::exchange::{Failure, Reply, Report};
 use crate::io::{Cause, Reason};
 use crate::json::Json;
 use crate::mcp::outcome::{Code, ToolError};
+use crate::time::Instant;
 
 /// The first pause between two readings.
 const FIRST_MS: u64 = 250;
 /// The longest pause.
 const LONGEST_MS: u64 = 5000;
+/// How long nothing may come of a reading: its connection may have died without a word.
+const SILENCE_MS: u64 = 30_000;
 /// How often in a row an agent may say that it cannot be asked for the task: just after its start a task may not be known
 /// everywhere.
 const REFUSALS: u32 = 3;
@@ -24,6 +27,8 @@ const REFUSALS: u32 = 3;
 pub(super) struct Reading {
     pause_ms: u64,
     failures: u64,
+    /// since when every reading has failed
+    failing_since: Option<Instant>,
     refusals: u32,
     count: u64,
     /// why the last one failed
@@ -65,6 +70,22 @@ impl Send {
         self.fail(run, ToolError::new(Code::ProtocolError, message))
     }
 
+    /// A reading runs: it is given up once nothing came of it for a while.
+    pub(super) fn overdue(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        let exchange = self.exchange?;
+        let until = run.exchanges.heard_at(exchange)?.plus_ms(SILENCE_MS);
+        if run.ground.now < until {
+            self.wake = Some((until, Reason::ReadTimeout));
+            return None;
+        }
+        let answered = run.exchanges.answered(exchange);
+        self.target.heard(run, answered);
+        self.drop_exchange(run);
+        let waited = fault::duration(SILENCE_MS);
+        let message = format!("{} said nothing for {waited} when its task was read", self.target.label);
+        self.again(run, ToolError::new(Code::Timeout, message), false, None)
+    }
+
     /// The answer to a reading.
     pub(super) fn read(&mut self, run: &mut Run<'_>, report: Report<'_>) -> Option<Ended> {
         let reply = match report {
@@ -82,6 +103,7 @@ impl Send {
         match self.decode(run, &reply) {
             Ok(a2a::Reply::Task(task)) => {
                 self.reading.failures = 0;
+                self.reading.failing_since = None;
                 self.reading.refusals = 0;
                 self.reading.trouble = None;
                 self.taken(run, &reply, Event::Task(task))
@@ -139,14 +161,18 @@ impl Send {
     }
 
     /// A reading failed. It is tried again until the deadline of the call, unless the agent says again and again that there
-    /// is nothing to read. A call without a deadline gives up in the end.
+    /// is nothing to read. A call without a deadline gives up in the end: after so many failures, but not sooner than they
+    /// take with the longest pauses, since an agent that starts anew refuses many within a moment.
     fn again(&mut self, run: &mut Run<'_>, mut error: ToolError, is_final: bool, asked_ms: Option<u64>) -> Option<Ended> {
         if self.state == State::Confirming {
             return Some(self.finish(run));
         }
         self.reading.failures += 1;
         self.reading.refusals = if is_final { self.reading.refusals + 1 } else { 0 };
-        let endless = self.deadline.is_none() && self.reading.failures > run.ground.config.limits.failed_readings;
+        let most = run.ground.config.limits.failed_readings;
+        let failing_ms = run.ground.now.since(*self.reading.failing_since.get_or_insert(run.ground.now));
+        let lasting = self.reading.failures > most && failing_ms >= most.saturating_mul(LONGEST_MS);
+        let endless = self.deadline.is_none() && lasting;
         if endless {
             error = error.with("limit", Json::string("failed_readings"));
         }
