@@ -14,14 +14,19 @@ use core::fmt;
 use crate::json::{Json, Members, members, string};
 
 mod credentials;
+mod effort;
 mod filter;
 mod json;
 mod said;
 
+use effort::Effort;
 use filter::{Filter, WINDOW};
 
 /// How many secrets are kept; the oldest make room.
 const CAPACITY: usize = 16_384;
+
+/// How many bytes they have in all: as many as 256 agents with 64 KiB of header fields each.
+const CAPACITY_BYTES: usize = 16 << 20;
 
 /// How many header fields of one request are looked at: far more than any tool takes.
 const HEADERS: usize = 256;
@@ -29,14 +34,19 @@ const HEADERS: usize = 256;
 /// Arguments of tools that are URLs.
 const URLS: [&str; 4] = ["agent", "agent_url", "directory_url", "url"];
 
+/// How a secret is written, and its number.
+type Spelling = (Box<[u8]>, u64);
+
 /// The credentials of one scope, numbered from 1 as they were learned.
 #[derive(Clone, Default)]
 pub struct Secrets {
     secrets: VecDeque<Box<str>>,
+    /// How many bytes they have.
+    bytes: usize,
     /// How many were forgotten: the number before the first one's.
     forgotten: u64,
-    /// Every spelling with the number of its secret, sorted.
-    spellings: Vec<(Box<[u8]>, u64)>,
+    /// Every spelling, sorted.
+    spellings: Vec<Spelling>,
     filter: Filter,
 }
 
@@ -126,10 +136,11 @@ impl Secrets {
     pub fn begun_at_end(&self, bytes: &[u8]) -> usize {
         let longest = self.spellings.iter().map(|(spelling, _)| spelling.len()).max().unwrap_or(0).saturating_sub(1);
         let first = bytes.len().saturating_sub(longest);
+        let mut effort = Effort::for_bytes(bytes.len() - first);
         let begins = |start: &usize| {
             let end = bytes.get(*start..).unwrap_or_default();
-            let at = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= end);
-            self.spellings.get(at).is_some_and(|(spelling, _)| spelling.starts_with(end))
+            let [_, after] = nearest(&self.spellings, end, &mut effort);
+            after.is_some_and(|(_, shared)| shared == end.len()) || effort.is_spent()
         };
         (first..bytes.len()).find(begins).map_or(0, |start| bytes.len() - start)
     }
@@ -188,6 +199,10 @@ impl Secrets {
         if self.secrets.len() == CAPACITY {
             self.forget_oldest();
         }
+        self.bytes += secret.len();
+        while self.bytes > CAPACITY_BYTES && !self.secrets.is_empty() {
+            self.forget_oldest();
+        }
         self.secrets.push_back(secret.into());
         let number = self.forgotten + self.secrets.len() as u64;
         self.spell(secret, number, true);
@@ -213,6 +228,7 @@ impl Secrets {
     fn forget_oldest(&mut self) {
         let Some(secret) = self.secrets.pop_front() else { return };
         self.forgotten += 1;
+        self.bytes -= secret.len();
         let mut spellings = credentials::other_spellings(&secret);
         spellings.push(secret.into());
         for spelling in spellings {
@@ -231,7 +247,7 @@ impl Secrets {
     /// Replaces every secret in plain text by `[redacted]`. Text without one is given back as it is.
     #[must_use]
     pub fn redact(&self, text: String) -> String {
-        self.replace(&text, Form::Redacted).unwrap_or(text)
+        self.replace(&text, Form::Redacted, &mut Effort::for_bytes(text.len())).unwrap_or(text)
     }
 
     /// Replaces every secret in the strings and member names of a JSON value, in whatever escapes they are spelled. A
@@ -244,7 +260,7 @@ impl Secrets {
     /// Replaces every secret in plain text by `secret:N`, `N` its number.
     #[must_use]
     pub fn placeholders(&self, text: String) -> String {
-        self.replace(&text, Form::Placeholder).unwrap_or(text)
+        self.replace(&text, Form::Placeholder, &mut Effort::for_bytes(text.len())).unwrap_or(text)
     }
 
     /// The same in bytes that need not be text.
@@ -264,8 +280,9 @@ impl Secrets {
         json::replace(self, value.as_str(), Form::Placeholder).map_or(value, Json::trusted)
     }
 
-    /// The text with its secrets replaced; none where it holds none.
-    fn replace(&self, text: &str, form: Form) -> Option<String> {
+    /// The text with its secrets replaced; none where it holds none. Where looking for them takes more effort than there
+    /// is, the rest of the text goes with them.
+    fn replace(&self, text: &str, form: Form, effort: &mut Effort) -> Option<String> {
         if self.secrets.is_empty() {
             return None;
         }
@@ -278,7 +295,10 @@ impl Secrets {
             copied = run.end;
         };
         for start in self.filter.candidates(text.as_bytes()) {
-            let Some((length, number)) = self.longest_at(text.as_bytes().get(start..).unwrap_or_default()) else { continue };
+            let rest = text.as_bytes().get(start..).unwrap_or_default();
+            let found = self.longest_at(rest, effort);
+            let found = if effort.is_spent() { Some((rest.len(), 0)) } else { found };
+            let Some((length, number)) = found else { continue };
             let end = start + length;
             match &mut run {
                 Some(run) if start < run.end => {
@@ -293,6 +313,9 @@ impl Secrets {
                     }
                 }
             }
+            if end == text.len() {
+                break;
+            }
         }
         write(run?);
         let tail = text.get(copied..).unwrap_or_default();
@@ -300,21 +323,39 @@ impl Secrets {
     }
 
     /// The length and number of the longest secret that the bytes begin with.
-    fn longest_at(&self, bytes: &[u8]) -> Option<(usize, u64)> {
+    fn longest_at(&self, bytes: &[u8], effort: &mut Effort) -> Option<(usize, u64)> {
+        let window = bytes.get(..WINDOW)?;
+        let first = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() < window);
+        let alike = self.spellings.get(first..)?;
+        let alike = alike.get(..alike.partition_point(|(spelling, _)| spelling.starts_with(window)))?;
         // In byte order a secret that the bytes begin with stands before them, the longest last. Where another one stands
         // between, only what it shares with the bytes can hold a shorter one.
         let mut bound = bytes;
         while bound.len() >= WINDOW {
-            let after = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= bound);
-            let (spelling, number) = self.spellings.get(after.checked_sub(1)?)?;
-            let shared = spelling.iter().zip(bound).take_while(|(a, b)| a == b).count();
+            let [before, _] = nearest(alike, bound, effort);
+            let ((spelling, number), shared) = before?;
             if shared == spelling.len() {
                 return Some((shared, *number));
+            }
+            if effort.is_spent() {
+                return None;
             }
             bound = bound.get(..shared)?;
         }
         None
     }
+}
+
+/// The spellings on both sides of the bytes, the first of them no greater, and how many bytes each has with them.
+fn nearest<'a>(spellings: &'a [Spelling], bytes: &[u8], effort: &mut Effort) -> [Option<(&'a Spelling, usize)>; 2] {
+    let after = spellings.partition_point(|(spelling, _)| spelling.as_ref() <= bytes);
+    let both = [after.checked_sub(1), Some(after)].map(|at| {
+        let spelling = spellings.get(at?)?;
+        Some((spelling, spelling.0.iter().zip(bytes).take_while(|(one, other)| one == other).count()))
+    });
+    let shared = both.iter().flatten().map(|(_, shared)| *shared).max();
+    effort.spend(shared.unwrap_or(0), spellings.len());
+    both
 }
 
 impl fmt::Debug for Secrets {

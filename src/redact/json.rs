@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use memchr::memchr2;
 
+use super::effort::Effort;
 use super::{Form, Secrets};
 use crate::json::{unescape_lossy, write_string};
 
@@ -13,9 +14,12 @@ pub(super) fn replace(secrets: &Secrets, text: &str, form: Form) -> Option<Strin
         return None;
     }
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+    let mut effort = Effort::for_bytes(text.len());
     while let Some(token) = next_token(text, at) {
         at = token.end;
-        if let Some(new) = replaced(secrets, text.get(token.start..token.end).unwrap_or_default(), token.escaped, form) {
+        if let Some(new) =
+            replaced(secrets, text.get(token.start..token.end).unwrap_or_default(), token.escaped, form, &mut effort)
+        {
             out.push_str(text.get(copied..token.start).unwrap_or_default());
             out.push_str(&new);
             copied = token.end;
@@ -25,9 +29,12 @@ pub(super) fn replace(secrets: &Secrets, text: &str, form: Form) -> Option<Strin
 }
 
 /// The token with its secrets replaced, as a string token.
-fn replaced(secrets: &Secrets, token: &str, escaped: bool, form: Form) -> Option<String> {
-    let content =
-        if escaped { secrets.replace(&unescape_lossy(token), form) } else { secrets.replace(token.trim_matches('"'), form) };
+fn replaced(secrets: &Secrets, token: &str, escaped: bool, form: Form, effort: &mut Effort) -> Option<String> {
+    let content = if escaped {
+        secrets.replace(&unescape_lossy(token), form, effort)
+    } else {
+        secrets.replace(token.trim_matches('"'), form, effort)
+    };
     let content = content?;
     let mut out = String::with_capacity(content.len() + 2);
     write_string(&mut out, &content);

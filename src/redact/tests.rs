@@ -178,6 +178,41 @@ fn a_mebibyte_against_many_secrets() {
 }
 
 #[test]
+fn a_text_that_repeats_what_a_secret_repeats_is_kept() {
+    let mut secrets = Secrets::new();
+    secrets.learn("Authorization", "Bearer AAAAAAAAAAAAAAAAAAAAANRILgAAAAAAnNwIzUejRCOuH5E6I8xnZz4puTs");
+    (0..50).for_each(|number| secrets.learn("Authorization", &format!("Bearer sk-proj-{number:04}")));
+    let zeros = "A".repeat(1 << 20);
+    assert_eq!(secrets.redact(zeros.clone()), zeros);
+}
+
+#[test]
+fn a_text_of_nothing_but_beginnings_goes_with_them() {
+    let staircase: Vec<String> = (8..208).map(|length| "a".repeat(length) + "A").collect();
+    let tower = ["a".repeat(60_000) + "b"];
+    for keys in [&staircase[..], &tower[..], &["a".repeat(60_000)]] {
+        let mut secrets = Secrets::new();
+        keys.iter().for_each(|key| secrets.learn("X-Key", key));
+        let text = "a".repeat(1 << 17);
+        let without_end = |said: &str| said.split_once("[redacted]").map(|(start, end)| (start.len() < 1 << 12, end.to_string()));
+        assert_eq!(without_end(&secrets.redact(format!("fine {text}"))), Some((true, String::new())));
+        assert_eq!(without_end(&json(&secrets, &format!(r#"["fine","{text}","fine"]"#))), Some((true, r#"","fine"]"#.into())));
+        assert!(secrets.begun_at_end(text.as_bytes()) > 100);
+        assert_eq!(secrets.redact("a fine aaaaaaa".into()), "a fine aaaaaaa");
+    }
+}
+
+#[test]
+fn many_bytes_make_room_too() {
+    let mut secrets = secrets(&[("A", "first-key"), ("B", "second-key")]);
+    assert_eq!(secrets.bytes, "first-key".len() + "second-key".len());
+    secrets.bytes += CAPACITY_BYTES - "second-key".len() - "third-key".len();
+    secrets.learn("C", "third-key");
+    assert_eq!((secrets.iter().collect::<Vec<_>>(), secrets.forgotten), (["second-key", "third-key"].to_vec(), 1));
+    assert_eq!(secrets.bytes, CAPACITY_BYTES);
+}
+
+#[test]
 fn the_debug_form_holds_no_secret() {
     assert_eq!(format!("{:?}", secrets(&[("A", TOKEN)])), "Secrets(1)");
 }

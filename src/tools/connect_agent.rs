@@ -20,6 +20,8 @@ use crate::url::Url;
 
 /// How many header fields an alias may have.
 const HEADERS: usize = 20;
+/// How many bytes they may have: as many as `header_bytes` lets others send.
+const HEADER_BYTES: u64 = 64 << 10;
 /// How long an alias may be.
 const ALIAS: u64 = 64;
 /// How long a ping endpoint may be, in bytes.
@@ -111,6 +113,9 @@ pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
 pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolError> {
     if headers.len() > HEADERS {
         return Err(invalid(format!("`headers` has {} fields; at most {HEADERS} are allowed", headers.len())));
+    }
+    if http::section_bytes(headers) > HEADER_BYTES {
+        return Err(invalid(format!("`headers` has more than {HEADER_BYTES} bytes: no server takes as many")));
     }
     for (name, value) in headers {
         if !http::is_token(name) {

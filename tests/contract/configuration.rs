@@ -76,7 +76,9 @@ fn rates_that_no_bucket_has_are_refused_with_the_bound() {
 
 #[test]
 fn a_fault_hides_no_other() {
-    let cases: [(&str, &[&str]); 6] = [
+    let long =
+        format!(r#"{{"external_agents":[{{"name":"y","url":"http://a.test","headers":{{"X":"{}"}}}}]}}"#, "x".repeat(65_532));
+    let cases: [(&str, &[&str]); 7] = [
         (r#"{"rate_limit":{"rps":1},"health":{"failure_threshold":-1}}"#, &["`rate_limit.burst`", "`health.failure_threshold`"]),
         (
             r#"{"external_agents":[{"name":"y"},{"url":"x:"},{}],"nope":1}"#,
@@ -96,6 +98,7 @@ fn a_fault_hides_no_other() {
             r#"{"external_agents":[{"name":"y","url":"http://a.test","headers":{"Host":"b","X":"c"}}]}"#,
             &["`external_agents[0].headers` may not set Host"],
         ),
+        (&long, &["`external_agents[0].headers` has more than 65536 bytes"]),
     ];
     for (text, expected) in cases {
         let faults = faults(text);
