@@ -281,12 +281,15 @@ impl ServedTasks {
             }
             Event::Message(message) => {
                 let Some(task) = self.get(number) else { return };
+                let conversation = message.context_id.clone();
+                let message = task.own(message, random);
                 if task.begun {
-                    let message = task.own(message, random);
                     let status = Status { message: Some(message), ..Status::of(State::Completed) };
                     self.change(number, Who::Responder, status, at);
                 } else {
-                    self.tell(number, Event::Message(message));
+                    // There is no task for its caller, and an agent behind has conversations of its own.
+                    let context_id = conversation.or(message.context_id);
+                    self.tell(number, Event::Message(Message { task_id: None, context_id, ..message }));
                 }
             }
             Event::Status(update) => {

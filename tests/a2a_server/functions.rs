@@ -46,6 +46,22 @@ fn updates_reach_the_blocking_caller_at_the_end() {
 }
 
 #[test]
+fn an_answer_without_a_task_is_a_whole_message() {
+    let mut world = function();
+    let params = r#"{"message":{"messageId":"m","contextId":"ctx-1","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#;
+    for (method, is_streamed) in [("SendMessage", false), ("SendStreamingMessage", true)] {
+        let request = call(&mut world, method, params);
+        let (work, order) = world.works.pop().unwrap();
+        update(&mut world, work, r#"{"message":{"taskId":"theirs","parts":[{"text":"words"}]}}"#);
+        let told = if is_streamed { events(&world, request)[0].clone() } else { answer_of(&world, request)["result"].clone() };
+        let message = &told["message"];
+        assert_eq!((text(message, "role"), text(message, "contextId")), ("ROLE_AGENT".into(), "ctx-1".into()), "{told}");
+        assert_eq!(text(message, "contextId"), text(&value(&order), "task.contextId"));
+        assert!(!text(message, "messageId").is_empty() && message.get("taskId").is_none(), "{told}");
+    }
+}
+
+#[test]
 fn two_watchers_see_the_same_and_one_may_leave() {
     let mut world = function();
     let first = call(&mut world, "SendStreamingMessage", &send_params("hi"));
