@@ -22,11 +22,11 @@ mod said;
 use effort::Effort;
 use filter::{Filter, WINDOW};
 
-/// How many secrets are kept; the oldest make room.
+/// How many secrets are kept. One more, and the older half makes room: far more than the agents of a scope have is left.
 const CAPACITY: usize = 16_384;
 
-/// How many bytes they have in all: as many as 256 agents with 64 KiB of header fields each.
-const CAPACITY_BYTES: usize = 16 << 20;
+/// How many bytes they have in all: twice as many as 256 agents with 64 KiB of header fields each.
+const CAPACITY_BYTES: usize = 32 << 20;
 
 /// How many header fields of one request are looked at: far more than any tool takes.
 const HEADERS: usize = 256;
@@ -196,12 +196,11 @@ impl Secrets {
     }
 
     fn insert(&mut self, secret: &str) {
-        if self.secrets.len() == CAPACITY {
-            self.forget_oldest();
-        }
         self.bytes += secret.len();
-        while self.bytes > CAPACITY_BYTES && !self.secrets.is_empty() {
-            self.forget_oldest();
+        if self.secrets.len() == CAPACITY || self.bytes > CAPACITY_BYTES {
+            while self.secrets.len() > CAPACITY / 2 || self.bytes > CAPACITY_BYTES / 2 && !self.secrets.is_empty() {
+                self.forget_oldest();
+            }
         }
         self.secrets.push_back(secret.into());
         let number = self.forgotten + self.secrets.len() as u64;

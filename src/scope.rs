@@ -49,6 +49,17 @@ impl Scope {
         is_quiet && self.registry.is_empty() && self.inbox.is_empty() && self.caller.is_none() && self.known.is_empty()
     }
 
+    /// Learns secrets. Where others make room for them, those of the agents do not.
+    pub fn learn(&mut self, learn: impl FnOnce(&mut Secrets)) {
+        let (first, _) = self.secrets.numbers();
+        learn(&mut self.secrets);
+        if self.secrets.numbers().0 != first {
+            for (_, agent) in self.registry.iter() {
+                agent.headers.iter().for_each(|(name, value)| self.secrets.learn(name, value));
+            }
+        }
+    }
+
     /// The secrets that are to be saved since this was last asked.
     pub fn unsaved_secrets(&mut self) -> Unsaved {
         let (first, next) = self.secrets.numbers();

@@ -125,6 +125,26 @@ fn a_credential_that_was_replaced_is_redacted_after_a_restore_too() {
 }
 
 #[test]
+fn a_credential_in_use_is_redacted_however_many_others_were_given() {
+    let mut host = host("{}");
+    connect(&mut host, "bob", "https://bob.test/a2a", &format!(r#","headers":{{"X-Key":"{TOKEN}"}}"#));
+    for call in 0..70 {
+        let fields: Vec<_> = (0..256).map(|field| format!(r#""X-{field}":"key-{call}-{field}-of-many""#)).collect();
+        let arguments = format!(r#"{{"alias":"amy","agent_url":"https://amy.test","headers":{{{}}}}}"#, fields.join(","));
+        let number = host.call(1, "connect_agent", &arguments);
+        assert!(words(&host.result(number)).contains("at most 20"));
+    }
+    let number = send(&mut host, "bob", "");
+    let (exchange, _) = host.fetch();
+    host.reply(
+        exchange,
+        200,
+        &rpc(&format!(r#"{{"message":{{"role":"agent","parts":[{{"text":"{TOKEN} key-0-0-of-many"}}]}}}}"#)),
+    );
+    assert_eq!(words(&host.result(number)), "[redacted] key-0-0-of-many");
+}
+
+#[test]
 fn words_that_are_cut_or_stripped_hold_no_part_of_a_credential() {
     let page = format!("<p>{} {TOKEN}</p>", "x".repeat(185));
     let markup = "<html><body>no: to<b>ken-with-markup</body></html>".to_owned();

@@ -211,7 +211,7 @@ impl Gateway {
         }
         let arguments = params.get("arguments").and_then(json::members);
         let (Some(arguments), Some(session)) = (arguments, self.peers.get(&peer)) else { return };
-        self.scopes.get_or_default(session.scope.as_str()).secrets.learn_arguments(&arguments);
+        self.scopes.get_or_default(session.scope.as_str()).learn(|secrets| secrets.learn_arguments(&arguments));
     }
 
     fn call(&mut self, peer: PeerId, id: &Id, wanted: Wanted<'_>) {
