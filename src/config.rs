@@ -10,6 +10,7 @@ use crate::bucket::Rate;
 use crate::io::Headers;
 use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::limits::Limits;
+use crate::list::gather;
 use crate::policy::Settings;
 use crate::text;
 use crate::tools::{TOOLS, offered};
@@ -265,20 +266,13 @@ impl Config {
         mcp_servers::read(mcp_servers, &mut config, &mut faults);
         a2a::check(&config, &mut faults);
         policy::read(policy, &mut config, &mut faults);
-        let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
-        let is_clear = !faults.iter().any(|fault| ["`history", "`a2a", "`tools"].iter().any(|key| fault.starts_with(key)));
-        if is_named && config.mcp_servers.is_empty() && is_clear && offered(&config).next().is_none() {
-            faults.push("`tools` names none that is offered: see `history.depth` and `a2a`".to_string());
-        }
+        check_tools(&config, &mut faults);
         let (agents, limit) = (config.external_agents.len(), config.limits.agents_per_scope);
         if u64::try_from(agents).is_ok_and(|agents| agents > limit) {
             faults.push(format!("`external_agents` names {agents} agents, more than `limits.agents_per_scope` ({limit}) allows"));
         }
         policy::check_rule_sets(&config, &mut faults);
         policy::check_callers(&config, &mut faults);
-        for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
-            faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
-        }
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
     }
 
@@ -467,6 +461,23 @@ impl<'a, 'f> Table<'a, 'f> {
             let near = text::nearest(name, &self.known).map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
             self.faults.push(format!("`{}{name}` is not a known key{near}", self.path));
         }
+    }
+}
+
+/// Every tool that is named is there.
+fn check_tools(config: &Config, faults: &mut Vec<String>) {
+    let needs_history = |name: &&str| config.history.depth == 0 && name.ends_with("_history");
+    let names = gather(config.tools.iter().flatten().map(String::as_str).filter(needs_history));
+    if !names.is_empty() {
+        faults.push(format!("`tools` names {}: they are not there where `history.depth` is 0", names.join(" and ")));
+    }
+    let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
+    let is_clear = !faults.iter().any(|fault| ["`history", "`a2a", "`tools"].iter().any(|key| fault.starts_with(key)));
+    if is_named && config.mcp_servers.is_empty() && is_clear && offered(config).next().is_none() {
+        faults.push("`tools` names none that is offered: see `history.depth` and `a2a`".to_string());
+    }
+    for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
+        faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::list::gather_all;
 use crate::policy::settings::ServerTaint;
 use crate::redact::Secrets;
 use crate::text;
-use crate::tools::connect_agent::check_headers;
+use crate::tools::connect_agent::header_faults;
 use crate::url::Url;
 
 /// How long a server may take for its handshake, its list and each call, where it says nothing else.
@@ -146,7 +146,7 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     });
     table.read("headers", "a list of at most 20 header fields that may be set, each \"Name: value\"", &mut headers, |raw| {
         let list = gather_all(json::strings(raw)?.iter().map(|field| header(field)))?;
-        check_headers(&list).is_ok().then_some(list)
+        header_faults(&list).is_empty().then_some(list)
     });
     table.optional("template_id", "a string", &mut template_id, json::string);
     let transport = table.table("transport");

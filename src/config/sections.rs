@@ -11,7 +11,7 @@ use crate::json::{self, Array, Json, Kind, Object, Raw};
 use crate::list::gather_all;
 use crate::redirect::{self, Reach};
 use crate::text;
-use crate::tools::connect_agent::{check_alias, check_headers};
+use crate::tools::connect_agent::{check_alias, header_faults};
 use crate::url::Url;
 
 pub(super) fn read_rate_limit(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<String>) {
@@ -73,9 +73,8 @@ pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut
         table.needs("url", url.is_none());
         table.finish();
         let headers = headers.unwrap_or_default();
-        if let Err(error) = check_headers(&headers) {
-            faults.push(error.message.replace("`headers", &format!("`{path}headers")));
-        }
+        let told = format!("`{path}headers");
+        faults.extend(header_faults(&headers).into_iter().map(|fault| fault.replace("`headers", &told)));
         if let Some(url) = &url {
             check_reach(&format!("{path}url"), url, &config.network, faults);
         }

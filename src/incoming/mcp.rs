@@ -56,7 +56,7 @@ pub fn version_is_known(headers: &Headers) -> bool {
 /// Holds the headers of a modern message against its body.
 ///
 /// # Errors
-/// -32020 where one is missing or says something else.
+/// -32020 where one is missing, is there twice, or says something else.
 fn check_mirrors(headers: &Headers, method: &str, params: Option<Raw<'_>>) -> Result<(), RpcError> {
     let members = params.and_then(json::members).unwrap_or_default();
     if let Some(version) = claimed_version(&members) {
@@ -77,7 +77,12 @@ fn check_mirrors(headers: &Headers, method: &str, params: Option<Raw<'_>>) -> Re
 
 fn mirror(headers: &Headers, name: &str, value: &str) -> Result<(), RpcError> {
     let fault = |what: &str| Err(RpcError::new(HEADER_MISMATCH, format!("the header {name} {what}")));
-    match http::header(headers, name) {
+    let mut fields = headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+    let first = fields.next();
+    if fields.next().is_some() {
+        return fault("is there twice");
+    }
+    match first.map(|(_, shown)| shown) {
         None => fault("is missing"),
         Some(shown) if decoded(shown.trim()) == value => Ok(()),
         Some(_) => fault("does not say what the body says"),
@@ -155,6 +160,8 @@ mod tests {
             assert_eq!(check_mirrors(&headers(&missing), "tools/call", params).unwrap_err().code, HEADER_MISMATCH);
             let mut other = full;
             other[index].1 = "x";
+            let twice = [full.as_slice(), &[(full[index].0, "x")]].concat();
+            assert_eq!(check_mirrors(&headers(&twice), "tools/call", params).unwrap_err().code, HEADER_MISMATCH);
             assert_eq!(check_mirrors(&headers(&other), "tools/call", params).unwrap_err().code, HEADER_MISMATCH);
         }
     }

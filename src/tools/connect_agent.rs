@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::bucket::{MOST_BURST, RPS_RANGE, Rate};
 use crate::call::Run;
@@ -107,26 +108,39 @@ pub(crate) fn check_alias(alias: &str) -> Result<(), ToolError> {
     }
 }
 
-/// Whether header fields may be set for an agent; what is wrong otherwise.
+/// Checks header fields.
+///
+/// # Errors
+/// The first fault.
 pub(crate) fn check_headers(headers: &[(String, String)]) -> Result<(), ToolError> {
+    header_faults(headers).into_iter().next().map_or(Ok(()), |fault| Err(invalid(fault)))
+}
+
+/// What is wrong with header fields: their number, size, names, and values.
+pub(crate) fn header_faults(headers: &[(String, String)]) -> Vec<String> {
     if headers.len() > HEADERS {
-        return Err(invalid(format!("`headers` has {} fields; at most {HEADERS} are allowed", headers.len())));
+        return [format!("`headers` has {} fields; at most {HEADERS} are allowed", headers.len())].into();
     }
     if http::section_bytes(headers) > HEADER_BYTES {
-        return Err(invalid(format!("`headers` has more than {HEADER_BYTES} bytes: no server takes as many")));
+        return [format!("`headers` has more than {HEADER_BYTES} bytes: no server takes as many")].into();
     }
-    for (name, value) in headers {
+    let mut faults = Vec::new();
+    for (at, (name, value)) in headers.iter().enumerate() {
         if !http::is_token(name) {
-            return Err(invalid(format!("`headers` has a name that is no HTTP field name: {}", shown(name))));
+            faults.push(format!("`headers` has a name that is no HTTP field name: {}", shown(name)));
+            continue;
         }
         if http::is_forbidden(name) {
-            return Err(invalid(format!("`headers` may not set {name}: the gateway and its host write that field themselves")));
+            faults.push(format!("`headers` may not set {name}: the gateway and its host write that field themselves"));
+        }
+        if headers.iter().take(at).any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            faults.push(format!("`headers` has {name} twice: field names are the same in any case"));
         }
         if !http::is_field_value(value) {
-            return Err(invalid(format!("the value of `headers.{name}` must be visible ASCII, spaces and tabs")));
+            faults.push(format!("the value of `headers.{name}` must be visible ASCII, spaces and tabs"));
         }
     }
-    Ok(())
+    faults
 }
 
 /// A name that may be shown: cut, so that a value put in the wrong place is not repeated whole, and quoted.

@@ -78,7 +78,7 @@ fn rates_that_no_bucket_has_are_refused_with_the_bound() {
 fn a_fault_hides_no_other() {
     let long =
         format!(r#"{{"external_agents":[{{"name":"y","url":"http://a.test","headers":{{"X":"{}"}}}}]}}"#, "x".repeat(65_532));
-    let cases: [(&str, &[&str]); 7] = [
+    let cases: [(&str, &[&str]); 9] = [
         (r#"{"rate_limit":{"rps":1},"health":{"failure_threshold":-1}}"#, &["`rate_limit.burst`", "`health.failure_threshold`"]),
         (
             r#"{"external_agents":[{"name":"y"},{"url":"x:"},{}],"nope":1}"#,
@@ -98,6 +98,16 @@ fn a_fault_hides_no_other() {
             r#"{"external_agents":[{"name":"y","url":"http://a.test","headers":{"Host":"b","X":"c"}}]}"#,
             &["`external_agents[0].headers` may not set Host"],
         ),
+        (
+            r#"{"external_agents":[{"name":"y","url":"http://a.test","headers":{"Host":"b","a b":"c","ok":"\u00e9","X-Tok":"1","x-tok":"2"}}]}"#,
+            &[
+                "`external_agents[0].headers` may not set Host",
+                "`external_agents[0].headers` has a name that is no HTTP field name: \"a b\"",
+                "`external_agents[0].headers.ok` must be visible",
+                "`external_agents[0].headers` has x-tok twice",
+            ],
+        ),
+        (r#"{"tools":["get_history","send_message"],"history":{"depth":0}}"#, &["`tools` names get_history"]),
         (&long, &["`external_agents[0].headers` has more than 65536 bytes"]),
     ];
     for (text, expected) in cases {
