@@ -195,7 +195,7 @@ pub enum Input {
         /// all of it
         config: Box<Config>,
     },
-    /// The gateway is to stop serving: running responses end, new requests are refused.
+    /// The gateway is to stop serving: calls that run are answered, responses end, new requests over HTTP are refused.
     Stop,
     /// Time passed.
     Tick,

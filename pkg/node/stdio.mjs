@@ -58,8 +58,13 @@ export async function serveStdio(driver, { input, output, messageBytes, signal, 
   });
   input.on("error", left);
   input.on("close", left);
-  if (signal?.aborted) left();
-  signal?.addEventListener("abort", left, { once: true });
+  // A client that is still there is told what became of its calls.
+  const told = () => {
+    driver.stopServing();
+    left();
+  };
+  if (signal?.aborted) told();
+  signal?.addEventListener("abort", told, { once: true });
 
   await gone;
   input.removeAllListeners("data");

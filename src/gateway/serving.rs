@@ -8,7 +8,7 @@ use super::{Gateway, refusing};
 use crate::http;
 use crate::incoming::access::{self, Refusal};
 use crate::incoming::mcp as rules;
-use crate::incoming::{Endpoint, Face, NOBODY, Served, Stage, is_http};
+use crate::incoming::{Endpoint, Face, NOBODY, Served, Stage};
 use crate::io::{Headers, Misuse, Output, RequestId};
 use crate::json::{self, Json};
 use crate::jsonrpc::Id;
@@ -215,21 +215,23 @@ impl Gateway {
         }
     }
 
-    /// Stops serving: what is asked for is answered, streams end, nothing new is taken.
+    /// Stops serving: what is asked for is answered, streams end, nothing new is taken over HTTP.
     pub(super) fn stop_serving(&mut self) {
         self.incoming.stopping = true;
         self.links.stop(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
-        let theirs = |peer| is_http(peer) && peer != NOBODY;
-        let calls = gather(self.calls.iter().filter(|(_, call)| theirs(call.caller.peer)).map(|(id, _)| *id));
+        let calls = gather(self.calls.iter().filter(|(_, call)| call.caller.peer != NOBODY).map(|(id, _)| *id));
         for call in calls {
             self.work(call, |work, run| Some(work.interrupted(run, "the gateway is stopping")));
         }
-        let alone = gather(self.incoming.alone.iter().map(|(peer, _)| *peer));
-        for peer in alone {
+        let peers = gather(self.peers.iter().map(|(peer, _)| *peer));
+        for peer in peers {
             let listens = self.peers.get(&peer).map(|session| gather(session.listens().map(String::from)));
             for id in listens.iter().flatten().filter_map(|id| json::parse(id, 0).ok().and_then(Id::read)) {
                 let result = era::listened(id.as_json(), &self.ground.config);
                 self.say_result(peer, &id, result);
+                if let Some(session) = self.peers.get_mut(&peer) {
+                    session.unlisten(&id);
+                }
             }
         }
         self.route();

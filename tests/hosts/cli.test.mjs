@@ -208,6 +208,15 @@ test("when the client leaves or the process is told to end, calls in flight end 
   }
 });
 
+test("a client that is there when the process is told to end is told what became of its calls", async (t) => {
+  const { command } = await withCallInFlight(t);
+  command.child.kill("SIGTERM");
+  const { result } = await command.answer(2);
+  assert.equal(result.structuredContent.error.code, "canceled");
+  assert.match(result.content[0].text, /the gateway is stopping/);
+  assert.equal(await command.exit(), 0);
+});
+
 test("the trace holds every input, for its owner alone", async (t) => {
   const trace = file(t, "t.jsonl", "older and longer than what comes");
   const { command } = await started(t, ["--trace", trace]);
