@@ -10,8 +10,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use crate::json::{Json, Members, members, string};
+use crate::list::gather;
 
 mod credentials;
 mod effort;
@@ -134,8 +136,7 @@ impl Secrets {
     /// How many bytes at the end of a text may be the beginning of a secret.
     #[must_use]
     pub fn begun_at_end(&self, bytes: &[u8]) -> usize {
-        let longest = self.spellings.iter().map(|(spelling, _)| spelling.len()).max().unwrap_or(0).saturating_sub(1);
-        let first = bytes.len().saturating_sub(longest);
+        let first = bytes.len().saturating_sub(self.longest().saturating_sub(1));
         let mut effort = Effort::for_bytes(bytes.len() - first);
         let begins = |start: &usize| {
             let end = bytes.get(*start..).unwrap_or_default();
@@ -279,46 +280,65 @@ impl Secrets {
         json::replace(self, value.as_str(), Form::Placeholder).map_or(value, Json::trusted)
     }
 
-    /// The text with its secrets replaced; none where it holds none. Where looking for them takes more effort than there
-    /// is, the rest of the text goes with them.
+    /// The text with its secrets replaced; none where it holds none.
     fn replace(&self, text: &str, form: Form, effort: &mut Effort) -> Option<String> {
-        if self.secrets.is_empty() {
-            return None;
+        written(&self.runs(text, effort), text, 0..text.len(), form)
+    }
+
+    /// Replaces every secret in texts that follow each other and are read as one, in each of them that has a piece of it;
+    /// none for a text without. Where more may follow, so is what may be the beginning of a secret at the end.
+    fn replace_across(&self, before: &str, texts: &[Cow<'_, str>], more: bool, effort: &mut Effort) -> Vec<Option<String>> {
+        let mut joined = String::from(before);
+        texts.iter().for_each(|text| joined.push_str(text));
+        let mut runs = self.runs(&joined, effort);
+        let begun = if more { self.begun_at_end(joined.as_bytes()) } else { 0 };
+        if begun >= WINDOW {
+            let (start, end) = (joined.len() - begun, joined.len());
+            match runs.last_mut().filter(|run| run.end > start) {
+                Some(run) => run.end = end,
+                None => runs.push(Run { start, end, number: 0, length: begun }),
+            }
         }
-        let (mut out, mut copied) = (None::<String>, 0);
-        let mut run = None::<Run>;
-        let mut write = |run: Run| {
-            let out = out.get_or_insert_with(|| String::with_capacity(text.len()));
-            out.push_str(text.get(copied..run.start).unwrap_or_default());
-            out.push_str(&form.write(run.number));
-            copied = run.end;
-        };
+        let mut start = before.len();
+        let pieces = texts.iter().map(|text| {
+            let piece = start..start + text.len();
+            start = piece.end;
+            written(&runs, &joined, piece, Form::Redacted)
+        });
+        gather(pieces)
+    }
+
+    /// How long a secret may be, as it is written.
+    fn longest(&self) -> usize {
+        self.spellings.iter().map(|(spelling, _)| spelling.len()).max().unwrap_or(0)
+    }
+
+    /// Where secrets stand in a text. Where looking for them takes more effort than there is, the rest of the text is one.
+    fn runs(&self, text: &str, effort: &mut Effort) -> Vec<Run> {
+        let mut runs = Vec::<Run>::new();
+        if self.secrets.is_empty() {
+            return runs;
+        }
         for start in self.filter.candidates(text.as_bytes()) {
             let rest = text.as_bytes().get(start..).unwrap_or_default();
             let found = self.longest_at(rest, effort);
             let found = if effort.is_spent() { Some((rest.len(), 0)) } else { found };
             let Some((length, number)) = found else { continue };
             let end = start + length;
-            match &mut run {
+            match runs.last_mut() {
                 Some(run) if start < run.end => {
                     run.end = run.end.max(end);
                     if length > run.length {
                         (run.length, run.number) = (length, number);
                     }
                 }
-                Some(_) | None => {
-                    if let Some(run) = run.replace(Run { start, end, number, length }) {
-                        write(run);
-                    }
-                }
+                Some(_) | None => runs.push(Run { start, end, number, length }),
             }
             if end == text.len() {
                 break;
             }
         }
-        write(run?);
-        let tail = text.get(copied..).unwrap_or_default();
-        out.map(|out| out + tail)
+        runs
     }
 
     /// The length and number of the longest secret that the bytes begin with.
@@ -355,6 +375,20 @@ fn nearest<'a>(spellings: &'a [Spelling], bytes: &[u8], effort: &mut Effort) -> 
     let shared = both.iter().flatten().map(|(_, shared)| *shared).max();
     effort.spend(shared.unwrap_or(0), spellings.len());
     both
+}
+
+/// A piece of a text with the secrets replaced that reach into it; none where none does.
+fn written(runs: &[Run], text: &str, piece: Range<usize>, form: Form) -> Option<String> {
+    let (mut out, mut copied) = (None::<String>, piece.start);
+    let first = runs.partition_point(|run| run.end <= piece.start);
+    for run in runs.iter().skip(first).take_while(|run| run.start < piece.end) {
+        let out = out.get_or_insert_with(|| String::with_capacity(piece.len()));
+        out.push_str(text.get(copied..run.start).unwrap_or_default());
+        out.push_str(&form.write(run.number));
+        copied = run.end;
+    }
+    let tail = text.get(copied..piece.end).unwrap_or_default();
+    out.map(|out| out + tail)
 }
 
 impl fmt::Debug for Secrets {

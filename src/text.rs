@@ -88,6 +88,16 @@ fn distance(from: &[u8], to: &[u8]) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
+/// The last bytes of a text, so many or a few more.
+#[must_use]
+pub fn end(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -162,6 +162,61 @@ fn words_that_are_cut_or_stripped_hold_no_part_of_a_credential() {
 }
 
 #[test]
+fn a_credential_that_is_echoed_word_by_word_is_nowhere() {
+    let (one, two) = TOKEN.split_at(11);
+    let mut host = host("{}");
+    connect(&mut host, "bob", "https://bob.test/a2a", &format!(r#","headers":{{"X-Key":"{TOKEN}"}}"#));
+    let message = format!(
+        r#"{{"message":{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"is {one}"}},{{"text":"{two} right?"}}]}}}}"#
+    );
+    let number = send(&mut host, "bob", r#","async":true"#);
+    let (exchange, _) = host.fetch();
+    host.reply(exchange, 200, &rpc(&message));
+    host.result(number);
+    let inbox = host.call(1, "read_inbox", r#"{"alias":"bob"}"#);
+    let inbox = host.result(inbox);
+    let number = send(&mut host, "bob", "");
+    let (exchange, _) = host.fetch();
+    host.reply(exchange, 200, &rpc(&message));
+    for result in [inbox, host.result(number)] {
+        assert!(result.contains(r#"{"text":"is [redacted]"},{"text":"[redacted] right?"}"#), "{result}");
+        assert!(!result.contains(one) && !result.contains(two), "{result}");
+    }
+}
+
+#[test]
+fn a_credential_that_is_streamed_in_pieces_is_in_no_progress() {
+    let (one, two) = TOKEN.split_at(11);
+    let mut host = host("{}");
+    let headers = format!(r#","headers":{{"X-Key":"{TOKEN}"}}"#);
+    host.call(1, "connect_agent", &format!(r#"{{"alias":"bob","agent_url":"https://bob.test/a2a"{headers}}}"#));
+    let (exchange, _) = host.fetch();
+    host.reply(exchange, 200, &wire::card(Dialect::JsonRpc10, "https://bob.test/a2a", true, true, "bob"));
+    host.said.clear();
+    let number = host.request(
+        1,
+        "tools/call",
+        r#"{"name":"send_message","arguments":{"agent":"bob","message":"call-1"},"_meta":{"progressToken":"p"}}"#,
+    );
+    let (exchange, _) = host.fetch();
+    host.head(exchange, 200, &[("Content-Type", "text/event-stream")]);
+    let piece = |text: &str, append: bool| {
+        let artifact = format!(r#"{{"artifactId":"a","parts":[{{"text":"{text}"}}]}}"#);
+        let update = format!(r#"{{"taskId":"t","contextId":"c","append":{append},"artifact":{artifact}}}"#);
+        format!("data: {}\n\n", rpc(&format!(r#"{{"artifactUpdate":{update}}}"#)))
+    };
+    let end = r#"{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}"#;
+    for bytes in [piece(&format!("is {one}"), false), piece(&format!("{two} right?"), true), format!("data: {}\n\n", rpc(end))] {
+        host.body(exchange, bytes.as_bytes());
+    }
+    host.end(exchange);
+    let told: String = host.said.iter().map(|(_, text)| text.as_str()).collect();
+    assert!(told.contains("artifact a: is [redacted]") && told.contains("artifact a: [redacted] right?"), "{told}");
+    assert!(!told.contains(one) && !told.contains(two), "{told}");
+    assert_eq!(words(&host.result(number)), "is [redacted] right?");
+}
+
+#[test]
 fn history_is_redacted_before_it_is_cut() {
     let mut host = host(r#"{"history":{"max_entry_length":20}}"#);
     connect(&mut host, "bob", "https://bob.test/a2a", &format!(r#","headers":{{"X-Key":"{TOKEN}"}}"#));

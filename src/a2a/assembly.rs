@@ -93,6 +93,13 @@ impl Assembly {
         self.task.as_ref()
     }
 
+    /// The artifact of that id so far.
+    #[must_use]
+    pub fn artifact_of(&self, id: &str) -> Option<&Artifact> {
+        let artifacts = self.task.as_ref()?.artifacts();
+        artifacts.get(self.places.find(artifacts, id)?)
+    }
+
     /// The message that is the answer.
     #[must_use]
     pub const fn message(&self) -> Option<&Message> {

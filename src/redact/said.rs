@@ -1,13 +1,17 @@
 //! Secrets in what an agent says. Its words and data are searched; ids of the gateway, states and roles are the protocol's.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
 use super::Secrets;
+use super::effort::Effort;
 use crate::a2a::part::Content;
 use crate::a2a::{Artifact, Event, Message, Part, Status};
 use crate::json::Json;
+use crate::list::gather;
+use crate::text;
 
 impl Secrets {
     /// Replaces every secret in what an event says. The id of the task stays, as the agent is asked by it.
@@ -62,15 +66,45 @@ impl Secrets {
     }
 
     fn clean_parts(&self, parts: &mut [Part]) {
+        self.clean_texts(&[], parts, false);
         for part in parts {
             match &mut part.content {
-                Content::Text(text) | Content::Url(text) | Content::Raw(text) => self.clean_string(text),
+                Content::Url(text) | Content::Raw(text) => self.clean_string(text),
                 Content::Data(data) => self.clean_json(data),
-                Content::Other => {}
+                Content::Text(_) | Content::Other => {}
             }
             self.clean_text(&mut part.filename);
             self.clean_text(&mut part.media_type);
             self.clean_data(&mut part.metadata, &mut part.extra);
+        }
+    }
+
+    /// Replaces every secret in the texts of parts, which are read as one with those before them: an agent that says
+    /// something word by word says a secret in pieces. Where more may follow, so is what a secret may begin with.
+    pub fn clean_texts(&self, before: &[Part], parts: &mut [Part], more: bool) {
+        if self.secrets.is_empty() {
+            return;
+        }
+        let (mut end, longest) = (String::new(), self.longest());
+        for part in before.iter().rev().take(longest) {
+            if end.len() >= longest {
+                break;
+            }
+            if let Content::Text(text) = &part.content {
+                end.insert_str(0, text::end(text, longest));
+            }
+        }
+        let texts = parts.iter().map(|part| match &part.content {
+            Content::Text(text) => Cow::Borrowed(text.as_str()),
+            Content::Url(_) | Content::Raw(_) | Content::Data(_) | Content::Other => Cow::Borrowed(""),
+        });
+        let said = parts.iter().map(Part::bytes).sum::<usize>();
+        let mut effort = Effort::for_bytes(end.len() + said);
+        let new = self.replace_across(&end, &gather(texts), more, &mut effort);
+        for (part, new) in parts.iter_mut().zip(new) {
+            if let (Content::Text(text), Some(new)) = (&mut part.content, new) {
+                *text = new;
+            }
         }
     }
 
@@ -115,5 +149,26 @@ mod tests {
         let mut event = event(Dialect::JsonRpc10, "", &said("hunter2-hunter2"), 64).unwrap();
         secrets.clean(&mut event);
         assert_eq!(event.write(Dialect::JsonRpc10).as_str(), said("[redacted]"));
+    }
+
+    #[test]
+    fn a_secret_that_is_said_word_by_word_is_gone_from_where_it_is_known() {
+        let mut secrets = Secrets::new();
+        secrets.learn("X-Key", "hunter2-hunter2");
+        let said = |word: &str| Part::text(String::from(word));
+        let clean = |words: &[&str]| {
+            let (mut parts, mut told) = (Vec::new(), Vec::new());
+            for word in words {
+                let mut piece = [said(word)];
+                secrets.clean_texts(&parts, &mut piece, true);
+                told.push(crate::a2a::part::readable(&piece));
+                parts.push(said(word));
+            }
+            told
+        };
+        let gone = "[redacted]";
+        assert_eq!(clean(&["key hunter2-", "hunter2 ok"]), ["key [redacted]", "[redacted] ok"]);
+        assert_eq!(clean(&["hun", "ter2", "-", "hunt", "er2", "!"]), ["hun", "ter2", gone, gone, gone, "!"]);
+        assert_eq!(clean(&["hunter2", "_hunter2"]), ["hunter2", "_hunter2"]);
     }
 }

@@ -266,3 +266,52 @@ fn user_information_is_a_credential() {
         assert_eq!(secrets.iter().collect::<Vec<_>>(), expected, "{text}");
     }
 }
+
+#[test]
+fn a_secret_in_texts_that_follow_each_other_is_replaced_in_each() {
+    let secrets = secrets(&[("X-Api-Key", TOKEN)]);
+    let cases = [
+        (r#"[{"text":"a s3cr3t-Z"},{"text":"x91/value b"}]"#, r#"[{"text":"a [redacted]"},{"text":"[redacted] b"}]"#),
+        (
+            r#"[{"n":[1],"text":"s3cr3"},{"data":{"text":"x"}},{"text":"t-Zx91\/va","x":{"text":"y"}},{"type":"t","text":"\u006cue"}]"#,
+            r#"[{"n":[1],"text":"[redacted]"},{"data":{"text":"x"}},{"text":"[redacted]","x":{"text":"y"}},{"type":"t","text":"[redacted]"}]"#,
+        ),
+        (
+            r#"{"text":"x","a":{"p":[{"text":"s3cr3t-"},{"text":"Zx91/value"}]},"k":"s3cr3t-Zx91/value"}"#,
+            r#"{"text":"x","a":{"p":[{"text":"[redacted]"},{"text":"[redacted]"}]},"k":"[redacted]"}"#,
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(json(&secrets, text), expected, "{text}");
+    }
+    for apart in [
+        r#"[[{"text":"s3cr3t-"}],[{"text":"Zx91/value"}]]"#,
+        r#"[{"text":"s3cr3t-"},{"name":"Zx91/value"}]"#,
+        r#"[{"text":"s3cr3t-"},{"text":"-"},{"text":"Zx91/value"}]"#,
+        r#"[{"text":1},{"text":["s3cr3t-"]},"text","Zx91/value"]"#,
+    ] {
+        assert_eq!(json(&secrets, apart), apart);
+    }
+    let trace = secrets.placeholders_json(Json::parse(r#"[{"text":"s3cr3t-"},{"text":"Zx91/value"}]"#, 9).unwrap());
+    assert_eq!(trace.as_str(), r#"[{"text":"s3cr3t-"},{"text":"Zx91/value"}]"#);
+}
+
+#[test]
+fn texts_in_any_pieces_lose_what_the_whole_loses() {
+    let mut random = crate::ids::Random::new([5; 32]);
+    let secrets = secrets(&[("A", "abcabdabe"), ("B", "babcabcab")]);
+    for _ in 0..300 {
+        let whole: String = (0..40).map(|_| ["a", "b", "c", "abcabdabe"][usize::try_from(random.below(4)).unwrap()]).collect();
+        let mut pieces = Vec::new();
+        let mut rest = whole.as_str();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(1 + usize::try_from(random.below(rest.len().min(7) as u64)).unwrap());
+            pieces.push(Cow::Borrowed(piece));
+            rest = after;
+        }
+        let of_whole = secrets.redact(whole.clone());
+        let new = secrets.replace_across("", &pieces, false, &mut Effort::for_bytes(whole.len()));
+        let joined: String = new.iter().zip(&pieces).map(|(new, old)| new.clone().unwrap_or_else(|| old.to_string())).collect();
+        assert_eq!(joined.replace("[redacted]", ""), of_whole.replace("[redacted]", ""), "{pieces:?}");
+    }
+}

@@ -435,6 +435,24 @@ fn an_echoed_credential_is_told_to_nobody() {
 }
 
 #[test]
+fn a_credential_that_is_streamed_in_pieces_is_told_to_nobody() {
+    let mut world = world();
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
+    let up = asked(&mut world);
+    up.begin(&mut world);
+    up.event(&mut world, &CHUNK.replace("soup", "it is secret-to"));
+    up.event(&mut world, &CHUNK.replace("soup", "ken-1 ok").replace(r#""artifact":"#, r#""append":true,"artifact":"#));
+    up.state(&mut world, "COMPLETED", "done");
+    up.end(&mut world);
+    let body = world.body(stream);
+    assert!(body.contains("it is [redacted]") && body.contains("[redacted] ok"), "{body}");
+    assert!(!body.contains("secret-to") && !body.contains("ken-1"), "{body}");
+    let task = events(&world, stream)[0]["task"].clone();
+    let task = result(&mut world, "GetTask", &format!(r#"{{"id":"{}"}}"#, text(&task, "id"))).to_string();
+    assert!(task.contains("it is [redacted]") && !task.contains("secret-to") && !task.contains("ken-1"), "{task}");
+}
+
+#[test]
 fn one_skill_may_be_relayed_and_another_not() {
     let config = CONFIG.replace(
         r#""a2a":{"responder":"relay:bistro"}"#,

@@ -11,6 +11,7 @@ use crate::call::{Ended, fault};
 use crate::history;
 use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
+use crate::redact::Secrets;
 
 /// How much of a piece of an artifact is told while the call runs, in code points.
 const PIECE: u64 = 200;
@@ -101,7 +102,7 @@ fn task_outcome(label: &str, task: &Task) -> Ended {
 }
 
 /// What an event tells a caller who waits.
-pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
+pub(super) fn progress(change: &Change, task: Option<&Task>, secrets: &Secrets) -> Option<String> {
     let task = task?;
     match change {
         Change::Nothing | Change::Message => None,
@@ -113,7 +114,10 @@ pub(super) fn progress(change: &Change, task: Option<&Task>) -> Option<String> {
         Change::Artifact { at } => {
             let artifact = task.artifacts().get(*at)?;
             let name = artifact.name.as_deref().unwrap_or(&artifact.artifact_id);
-            let piece = artifact.parts.last().map(|part| readable(core::slice::from_ref(part))).unwrap_or_default();
+            let (before, last) = artifact.parts.split_at(artifact.parts.len().saturating_sub(1));
+            let mut last = last.to_vec();
+            secrets.clean_texts(before, &mut last, true);
+            let piece = readable(&last);
             let piece = history::shorten(piece.trim(), PIECE);
             Some(if piece.is_empty() { format!("artifact {name}") } else { format!("artifact {name}: {piece}") })
         }

@@ -19,7 +19,7 @@ impl Send {
         task: Task,
     ) -> (Self, Option<Ended>) {
         let mut work = Self::new(run, target, request, Patience::Unlimited, Keeping::Served(number));
-        work.is_known = true;
+        (work.is_known, work.paid) = (true, None);
         // A task without artifacts is below every limit.
         let _ = work.assembly.apply(Event::Task(task));
         let ended = work.find(run);
@@ -64,7 +64,14 @@ impl Send {
             Event::Task(task) if task.status.state.is_terminal() => None,
             // A task opens a stream as it stood before the message that continues it.
             Event::Task(task) if self.is_continued(task) && task.status.state.is_interrupted() => None,
-            Event::Status(_) | Event::Task(_) | Event::Message(_) | Event::Artifact(_) => Some((number, call, event.clone())),
+            Event::Artifact(update) => {
+                let mut update = update.clone();
+                let known = self.assembly.artifact_of(&update.artifact.artifact_id).filter(|_| update.append);
+                let before = known.map_or(&[][..], |known| &known.parts);
+                run.scope.secrets.clean_texts(before, &mut update.artifact.parts, !update.last_chunk);
+                Some((number, call, Event::Artifact(update)))
+            }
+            Event::Status(_) | Event::Task(_) | Event::Message(_) => Some((number, call, event.clone())),
             Event::Other(_) => None,
         }
     }
