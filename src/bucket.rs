@@ -119,6 +119,13 @@ impl Bucket {
         Ok(())
     }
 
+    /// Puts a token back that was taken for nothing.
+    pub fn give_back(&mut self, now: Instant) {
+        let full = self.rate.burst.saturating_mul(UNIT);
+        self.level = self.level_at(now).saturating_add(UNIT).min(full);
+        self.at = self.at.max(now);
+    }
+
     /// How long it takes until there is a token and the agent is no longer to be left alone; 0 where that is now.
     fn wait_ms(&mut self, now: Instant) -> u64 {
         let silence = self.closed_until.map_or(0, |until| until.since(now));
@@ -181,6 +188,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_token_that_is_given_back_is_there_once() {
+        let at = |ms| Instant::from_ms(ms);
+        let mut bucket = Bucket::new(Rate { micro_rps: 1_000_000, burst: 1 }, at(1000));
+        assert_eq!(bucket.take(at(1000)), Ok(()));
+        bucket.give_back(at(400));
+        bucket.give_back(at(1500));
+        assert_eq!(bucket.take(at(1500)), Ok(()));
+        assert_eq!(bucket.take(at(1500)), Err(1000));
     }
 
     #[test]

@@ -138,19 +138,92 @@ fn where_the_one_who_looks_stops_another_one_looks() {
 }
 
 #[test]
-fn a_call_that_waits_for_an_alias_of_old_does_not_take_the_card_of_the_new_one() {
+fn a_call_that_waits_for_an_alias_that_moves_away_sends_nothing() {
     let mut host = host("{}");
     let (_, old) = connecting(&mut host);
-    let number = send(&mut host, "bob", "");
+    let calls = [
+        send(&mut host, "bob", ""),
+        host.call(1, "get_task", r#"{"agent":"bob","task_id":"t"}"#),
+        host.call(1, "broadcast_message", r#"{"aliases":["bob"],"message":"call-7"}"#),
+    ];
+    let detached = send(&mut host, "bob", r#","async":true"#);
+    host.result(detached);
     host.call(1, "connect_agent", r#"{"alias":"bob","agent_url":"https://new.test/"}"#);
     let (exchange, _) = host.fetch();
     host.reply(exchange, 200, &wire::card(Dialect::JsonRpc10, "https://new.test/", false, true, "new"));
-    assert_eq!(urls(&host), [CARD_PATH], "the send looks for the card of its own agent");
-    host.fail(old, Cause::Refused);
-    let (exchange, _) = host.fetch();
-    host.reply(exchange, 200, &card());
-    answer_all(&mut host);
-    assert_eq!(words(&host.result(number)), "hi");
+    for call in calls {
+        let result = host.result(call);
+        assert!(result.contains(r#""code":"canceled""#) && result.contains("nothing was sent, so call again"), "{result}");
+    }
+    let read = host.call(1, "read_inbox", r#"{"alias":"bob"}"#);
+    assert!(host.result(read).contains(r#""code":"canceled""#));
+    host.reply(old, 200, &card());
+    assert_eq!(urls(&host), [""; 0]);
+    let listed = host.call(1, "get_history", r#"{"agent":"bob"}"#);
+    assert!(host.result(listed).contains(r#""entries":[]"#));
+}
+
+#[test]
+fn a_call_that_waits_for_an_alias_with_other_header_fields_sends_them() {
+    for (new, old) in [(true, false), (false, true)] {
+        let mut host = host("{}");
+        let (_, first) = connecting(&mut host);
+        let number = send(&mut host, "bob", "");
+        let headers = r#","headers":{"X-Key":"a-newer-one"}"#;
+        host.call(1, "connect_agent", &format!(r#"{{"alias":"bob","agent_url":"{URL}"{headers}}}"#));
+        let (second, _) = host.fetch();
+        host.reply(if new { second } else { first }, 200, &card());
+        if old {
+            assert_eq!(urls(&host), [""; 0], "its look-up is over, that of the newer one is not");
+            host.reply(second, 200, &card());
+        }
+        let (exchange, request) = host.fetch();
+        assert!(request.headers.contains(&("X-Key".to_owned(), "a-newer-one".to_owned())), "{request:?}");
+        host.reply(exchange, 200, &message("hi"));
+        assert_eq!(words(&host.result(number)), "hi");
+        let listed = host.call(1, "get_history", r#"{"agent":"bob"}"#);
+        assert!(host.result(listed).contains(r#""response":"hi""#));
+    }
+}
+
+#[test]
+fn where_nothing_was_sent_no_token_is_spent() {
+    let limited = |host: &mut Host| {
+        let rate = r#","rate_limit_rps":0.01,"rate_limit_burst":1"#;
+        host.call(1, "connect_agent", &format!(r#"{{"alias":"bob","agent_url":"{URL}"{rate}}}"#));
+        host.fetch().0
+    };
+    let ends: [fn(&mut Host); 4] = [
+        |host| {
+            send(host, "bob", r#","poll_timeout_seconds":0.5"#);
+            host.advance(500);
+        },
+        |host| {
+            let stopped = send(host, "bob", "");
+            host.tell(
+                1,
+                &format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{stopped}}}}}"#),
+            );
+        },
+        |host| {
+            host.call(1, "broadcast_message", r#"{"aliases":["bob"],"message":"call-7","timeout_seconds":1}"#);
+            host.advance(1000);
+        },
+        |host| {
+            send(host, "bob", r#","async":true,"poll_timeout_seconds":0.5"#);
+            host.advance(500);
+        },
+    ];
+    for (at, end) in ends.into_iter().enumerate() {
+        let mut host = host("{}");
+        let looking = limited(&mut host);
+        end(&mut host);
+        host.reply(looking, 200, &card());
+        let number = send(&mut host, "bob", "");
+        assert_ne!(host.answer(number).and_then(|text| code(&text)).as_deref(), Some("rate_limited"), "{at}");
+        let second = send(&mut host, "bob", "");
+        assert_eq!(code(&host.result(second)).as_deref(), Some("rate_limited"), "{at}");
+    }
 }
 
 /// A host whose configured agent was down when it started.

@@ -5,11 +5,12 @@ use super::discovery::{CARD_MS, Discovery, Search};
 use super::target::{Known, Target};
 use crate::exchange::Report;
 use crate::io::ExchangeId;
+use crate::mcp::outcome::ToolError;
 use crate::registry::Profile;
 use crate::time::Instant;
 
-/// What was found: `None` where the agent has no card.
-pub type Found = Option<Profile>;
+/// What was found: inside `None` where the agent has no card, and an error where the alias is another agent by now.
+pub type Found = Result<Option<Profile>, ToolError>;
 
 /// The finding of a card: by others, whose look-up is waited for, or by the call itself.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ impl Finding {
             self.until = Some(run.ground.now.plus_ms(CARD_MS));
         }
         match target.known(run) {
-            Known::Profile(profile) => Some(profile),
+            Known::Profile(profile) => Some(Ok(profile)),
             Known::Awaited => None,
             Known::Nothing => {
                 let (discovery, search) = Discovery::start(run, target.clone());
@@ -43,7 +44,7 @@ impl Finding {
             Search::NotFound(_) => None,
         };
         self.discovery = None;
-        Some(found)
+        Some(Ok(found))
     }
 
     /// Whether it waits for this exchange.
@@ -53,25 +54,32 @@ impl Finding {
     }
 
     /// Takes a report in.
-    pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Found> {
+    pub fn report(&mut self, run: &mut Run<'_>, target: &mut Target, exchange: ExchangeId, report: Report<'_>) -> Option<Found> {
         let search = self.discovery.as_mut()?.report(run, exchange, report)?;
-        self.searched(search)
+        let found = self.searched(search)?;
+        Some(target.follow(run).and(found))
     }
 
     /// A look-up of another call ended.
-    pub fn looked_up(&mut self, run: &mut Run<'_>, target: &Target) -> Option<Found> {
-        if self.discovery.is_some() { None } else { self.look(run, target) }
+    pub fn looked_up(&mut self, run: &mut Run<'_>, target: &mut Target) -> Option<Found> {
+        if self.discovery.is_some() {
+            return None;
+        }
+        match target.follow(run) {
+            Ok(()) => self.look(run, target),
+            Err(error) => Some(Err(error)),
+        }
     }
 
     /// Goes on without the card where its time is up.
-    pub fn due(&mut self, run: &mut Run<'_>) -> Option<Found> {
+    pub fn due(&mut self, run: &mut Run<'_>, target: &mut Target) -> Option<Found> {
         if self.until.is_none_or(|until| run.ground.now < until) {
             return None;
         }
         if let Some(mut discovery) = self.discovery.take() {
             discovery.give_up(run);
         }
-        Some(None)
+        Some(target.follow(run).map(|()| None))
     }
 
     /// When its time is up.

@@ -71,6 +71,8 @@ pub struct Send {
     state: State,
     route: Option<Route>,
     finding: Finding,
+    /// the registration that gave a token for this send, until something was sent
+    paid: Option<u64>,
     exchange: Option<ExchangeId>,
     assembly: Assembly,
     /// what is held of the answer
@@ -130,7 +132,9 @@ impl Send {
         // A secret that is cut is known no more: it goes before that.
         let readable = run.scope.secrets.redact(request.message.readable());
         let sent = history::shorten(&readable, run.ground.config.history.max_entry_length);
+        let paid = target.alias.as_ref().map(|(_, registration)| *registration);
         Self {
+            paid,
             assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
             share: run.ground.held.share(),
             target,
@@ -167,7 +171,7 @@ impl Send {
         if self.state != State::Finding {
             return None;
         }
-        let found = self.finding.looked_up(run, &self.target);
+        let found = self.finding.looked_up(run, &mut self.target);
         self.found(run, found)
     }
 
@@ -203,9 +207,13 @@ impl Send {
 
     /// Begins where the card is known, or it is known that none comes.
     fn found(&mut self, run: &mut Run<'_>, found: Option<Found>) -> Option<Ended> {
-        let Some(profile) = found else {
-            self.wake = self.finding.until().map(|until| (until, Reason::CardTimeout));
-            return None;
+        let profile = match found {
+            Some(Ok(profile)) => profile,
+            Some(Err(error)) => return Some(self.fail(run, error)),
+            None => {
+                self.wake = self.finding.until().map(|until| (until, Reason::CardTimeout));
+                return None;
+            }
         };
         let streaming = profile.as_ref().is_some_and(|profile| profile.streaming);
         match Route::new(&self.target, profile.as_ref()) {
@@ -265,7 +273,7 @@ impl Send {
         let plan = self.target.plan(self.route.as_ref()?, encoded, want);
         match run.start(plan) {
             Ok(exchange) => {
-                self.exchange = Some(exchange);
+                (self.exchange, self.paid) = (Some(exchange), None);
                 if matches!(self.state, State::Reading | State::Polling) { self.overdue(run) } else { None }
             }
             Err(failure) => Some(self.fail(run, fault::failure(run, &self.target.label, &failure))),
@@ -275,7 +283,7 @@ impl Send {
     /// Takes a report in.
     pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
         if self.state == State::Finding {
-            let found = self.finding.report(run, exchange, report);
+            let found = self.finding.report(run, &mut self.target, exchange, report);
             return self.found(run, found);
         }
         if self.exchange != Some(exchange) {
@@ -332,7 +340,7 @@ impl Send {
                     pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
                 }
                 if run.caller.progress_token.is_some()
-                    && let Some(text) = answer::progress(&applied.change, self.assembly.task())
+                    && let Some(text) = answer::progress(&applied.change, self.assembly.task(), &run.scope.secrets)
                 {
                     self.tell(run, text);
                 }
@@ -420,7 +428,7 @@ impl Send {
                 self.transmit(run)
             }
             State::Finding => {
-                let found = self.finding.due(run);
+                let found = self.finding.due(run, &mut self.target);
                 self.found(run, found)
             }
             State::Reading | State::Polling => self.overdue(run),

@@ -63,6 +63,28 @@ impl Target {
         }
     }
 
+    /// Takes the alias as it is registered by now, for a call that has sent nothing to it yet.
+    ///
+    /// # Errors
+    /// [`Code::Canceled`] where it is at another URL: the message was meant for another agent, as was its conversation.
+    pub fn follow(&mut self, run: &Run<'_>) -> Result<(), ToolError> {
+        let Some((alias, registration)) = &mut self.alias else { return Ok(()) };
+        match run.scope.registry.get(alias).filter(|agent| agent.url == self.url) {
+            Some(agent) => {
+                *registration = agent.registration;
+                self.credentials = Some(agent.credentials());
+                Ok(())
+            }
+            None => {
+                let message = format!(
+                    "{} was connected at another URL while this call waited for its card; nothing was sent, so call again",
+                    self.label
+                );
+                Err(ToolError::new(Code::Canceled, message))
+            }
+        }
+    }
+
     /// What can be known before a token is spent: that the agent has an interface, and that its address may be called.
     ///
     /// # Errors

@@ -80,13 +80,13 @@ impl TaskCall {
         if self.route.is_some() {
             return None;
         }
-        let found = self.finding.looked_up(run, &self.target);
+        let found = self.finding.looked_up(run, &mut self.target);
         self.found(run, found)
     }
 
     /// Begins where the card is known, or it is known that none comes.
     fn found(&mut self, run: &mut Run<'_>, found: Option<Found>) -> Option<Ended> {
-        match Route::new(&self.target, found?.as_ref()) {
+        match found?.and_then(|profile| Route::new(&self.target, profile.as_ref())) {
             Ok(route) => self.route = Some(route),
             Err(error) => return Some(Err(error)),
         }
@@ -118,7 +118,7 @@ impl TaskCall {
     /// Takes a report in.
     pub fn report(&mut self, run: &mut Run<'_>, exchange: ExchangeId, report: Report<'_>) -> Option<Ended> {
         if self.route.is_none() {
-            let found = self.finding.report(run, exchange, report);
+            let found = self.finding.report(run, &mut self.target, exchange, report);
             return self.found(run, found);
         }
         if self.exchange != Some(exchange) {
@@ -174,7 +174,7 @@ impl TaskCall {
     /// The time may be up.
     pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         if run.ground.now < self.until {
-            let found = if self.route.is_none() { self.finding.due(run) } else { None };
+            let found = if self.route.is_none() { self.finding.due(run, &mut self.target) } else { None };
             return self.found(run, found);
         }
         // That a card is late says nothing of the agent.

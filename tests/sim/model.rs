@@ -8,7 +8,7 @@ use std::rc::Rc;
 use narrows::bucket::Rate;
 use narrows::config::Config;
 use narrows::gateway::Secrets;
-use narrows::io::{Input, PeerId};
+use narrows::io::{Input, Output, PeerId};
 use narrows::json;
 use narrows::url::Url;
 
@@ -34,6 +34,8 @@ struct Agent {
     open: bool,
     /// whether a broadcast that goes on may have taken a token
     may_pay: bool,
+    /// the calls that paid a token for what was not sent yet, as far as that is known, and whether they send to it alone
+    unsent: BTreeMap<u64, bool>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -122,11 +124,33 @@ impl Agent {
         (self.kept.micro_rps > 0 && level < TOKEN).then(|| (TOKEN - level).div_ceil(self.kept.micro_rps))
     }
 
-    fn pay(&mut self, now: u64) {
+    fn pay(&mut self, now: u64, number: u64, alone: bool) {
         if self.kept.micro_rps > 0 {
             let level = self.level(now) - TOKEN;
             Rc::make_mut(&mut self.kept).level = level;
             self.at = now;
+            self.unsent.insert(number, alone);
+        }
+    }
+
+    /// The calls that ended, as far as that is known, and got back what they paid where nothing was sent.
+    fn refunded(&mut self, host: &Host, level: u64) {
+        let (now, full) = (host.clock_of(host.watch.now), self.kept.burst * TOKEN);
+        let expected = self.level(now);
+        let ended = |number: &u64| host.watch.calls[number].life != Life::Running;
+        let detached = |number: &u64| host.watch.calls[number].detached;
+        // Of a broadcast that goes on a part may be over, and of what goes on by itself nobody is told.
+        let over = self.unsent.iter().filter(|(number, alone)| !**alone || ended(number) || detached(number));
+        let over: Vec<u64> = over.map(|(number, _)| *number).collect();
+        let back = (0..=over.len()).find(|back| (expected + *back as u64 * TOKEN).min(full) == level).unwrap_or(0);
+        if back > 0 {
+            let kept = Rc::make_mut(&mut self.kept);
+            (kept.level, self.at) = (level, now);
+        }
+        for (at, number) in over.iter().enumerate() {
+            if at < back || ended(number) && !detached(number) {
+                self.unsent.remove(number);
+            }
         }
     }
 }
@@ -160,6 +184,8 @@ impl Model {
         let input = host.steps.last().filter(|step| !restarted && step.outcome.is_ok()).map(|step| &step.input);
         let reports = matches!(input, Some(Input::Head { .. } | Input::Body { .. } | Input::End { .. } | Input::Failed { .. }));
         self.moved |= reports || due;
+        let outputs = host.steps.last().filter(|_| !restarted).map_or(&[][..], |step| step.outputs.as_slice());
+        self.sent_out(outputs);
         let is_piece = matches!(
             input,
             None | Some(Input::Head { .. } | Input::Body { .. } | Input::Request { .. } | Input::RequestBody { .. })
@@ -188,12 +214,26 @@ impl Model {
         for number in &watch.begun {
             self.begins(host, said, *number, &views);
         }
+        self.sent_out(outputs);
         let moved = std::mem::take(&mut self.moved);
         self.compare(host, &views, moved);
         self.compared_at = now;
         Self::compare_running(host, &view);
         if restarted || matches!(input, Some(Input::Closed { .. })) {
             self.forget_empty(host, &view, restarted);
+        }
+    }
+
+    /// What goes out in these outputs is not sent for nothing. Of a broadcast it is not known to whom.
+    fn sent_out(&mut self, outputs: &[Output]) {
+        for output in outputs {
+            let Output::Fetch { request, .. } = output else { continue };
+            let number = numbers_after(request.body.as_deref().unwrap_or_default(), "call-").first().copied();
+            let alone = |number: &u64| self.sent.get(number).is_none_or(|list| list.iter().all(|sent| sent.alone));
+            let Some(number) = number.filter(alone) else { continue };
+            self.scopes.values_mut().flat_map(|scope| scope.agents.values_mut()).for_each(|agent| {
+                agent.unsent.remove(&number);
+            });
         }
     }
 
@@ -235,7 +275,8 @@ impl Model {
             ..AgentView::default()
         };
         let kept = Rc::new(kept);
-        let agent = Agent { kept, at: now, registration, recorded, open: false, may_pay: false };
+        let unsent = BTreeMap::new();
+        let agent = Agent { kept, at: now, registration, recorded, open: false, may_pay: false, unsent };
         self.scopes.get_mut(scope).unwrap().agents.insert(alias.to_owned(), agent);
     }
 
@@ -392,9 +433,9 @@ impl Model {
             }
             if paid {
                 assert_eq!(wait, None, "a token of '{alias}' was there");
-                agent.pay(now);
+                agent.pay(now, wish.number, alone);
             } else if runs && wait.is_none() {
-                agent.may_pay = true;
+                (agent.may_pay, _) = (true, agent.unsent.insert(wish.number, alone));
             }
             if paid || runs {
                 let registration = agent.registration;
@@ -452,7 +493,8 @@ impl Model {
             self.registrations += 1;
             let registration = self.registrations;
             let recorded = known.map(|agent| agent.recorded.clone()).unwrap_or_default();
-            let agent = Agent { kept: kept.clone(), at: now, registration, recorded, open: true, may_pay: false };
+            let unsent = known.map(|agent| agent.unsent.clone()).unwrap_or_default();
+            let agent = Agent { kept: kept.clone(), at: now, registration, recorded, open: true, may_pay: false, unsent };
             scope.agents.insert(alias.clone(), agent);
         }
         scope.caller.clone_from(&view.caller);
@@ -481,7 +523,10 @@ impl Model {
         let now = host.clock_of(host.watch.now);
         let wall = START_MS + i64::try_from(now).unwrap();
         let what = format!("agent '{alias}' of {name}");
-        let kept = &agent.kept;
+        if agent.kept.micro_rps > 0 {
+            agent.refunded(host, view.level);
+        }
+        let kept = &agent.kept.clone();
         assert_eq!((&kept.url, kept.micro_rps, kept.burst), (&view.url, view.micro_rps, view.burst), "{what}");
         if kept.micro_rps > 0 {
             let level = agent.level(now);

@@ -83,6 +83,12 @@ impl Send {
             run.exchanges.abort(run.ground, exchange);
         }
         self.finding.stop(run);
+        // Where nothing was sent, nothing is spent.
+        if let Some(((alias, _), registration)) = self.target.alias.as_ref().zip(self.paid.take())
+            && let Some(agent) = run.scope.registry.same(alias, registration)
+        {
+            agent.bucket.give_back(run.ground.now);
+        }
     }
 
     /// The conversation goes on with what came back.
