@@ -9,6 +9,7 @@ import { UsageError } from "./usage.mjs";
 
 const { lookup } = process.getBuiltinModule("node:dns/promises");
 const { BlockList, isIPv6 } = process.getBuiltinModule("node:net");
+const { hostname, networkInterfaces } = process.getBuiltinModule("node:os");
 
 const HOST = "127.0.0.1";
 
@@ -45,7 +46,7 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     if (worksByFunction(file)) {
       throw new UsageError("the responder `function` is for programs that embed the gateway: take inbox, echo, or relay: with an agent.");
     }
-    return placed(service.configured(file), onlyHere);
+    return placed(service.configured(file), onlyHere, name);
   };
   const configuration = prepared();
   let origin;
@@ -101,13 +102,23 @@ function configured(file) {
   return { ...file, a2a: { ...file.a2a }, directory: isSource ? { built_in: true, ...directory } : directory };
 }
 
-/** The configuration at its place: whoever can be reached by others reaches no private address for them. */
-function placed(file, onlyHere) {
+/**
+ * The configuration at its place: whoever can be reached by others reaches no private address for them. Where everybody is let
+ * in, a page of elsewhere whose name was led here is not: names that nobody listed are this machine's own.
+ */
+function placed(file, onlyHere, name) {
+  const open = !onlyHere && !file.auth?.tokens?.length && !file.server?.hosts?.length;
   return {
     ...file,
-    server: { ...file.server, loopback: onlyHere },
+    server: { ...file.server, ...(open && { hosts: ownNames(name) }), loopback: onlyHere },
     network: { allow_private: onlyHere, ...file.network },
   };
+}
+
+function ownNames(name) {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list.map(({ address }) => address));
+  const names = ["localhost", hostname(), name, ...addresses].map((own) => (isIPv6(own) ? `[${own}]` : own));
+  return [...new Set(names)].filter((own) => /^[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/i.test(own));
 }
 
 async function listen(server, name, port) {
