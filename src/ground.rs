@@ -66,6 +66,10 @@ pub struct Ground {
     pub held: Pool,
     /// what the inboxes hold
     pub inboxes: Pool,
+    /// what the sessions over HTTP keep for clients that come back
+    pub kept_events: Pool,
+    /// what the cards of agents take
+    pub cards: Pool,
     /// when this machine began
     pub born: Instant,
     /// wall-clock time minus the host's clock
@@ -102,6 +106,8 @@ impl Ground {
             trace_context: None,
             held: Pool::default(),
             inboxes: Pool::default(),
+            kept_events: Pool::default(),
+            cards: Pool::default(),
             born: now,
             wall_offset_ms,
             next_exchange: 1,

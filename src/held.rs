@@ -39,6 +39,18 @@ impl Share {
         bytes <= self.bytes.max(FREE_BYTES) || others.saturating_add(bytes) <= limit
     }
 
+    /// Whether the holder should have less, where all may have `limit`.
+    #[must_use]
+    pub fn is_over(&self, limit: u64) -> bool {
+        self.bytes > FREE_BYTES && self.pool.bytes() > limit
+    }
+
+    /// How much the holder has.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The holder has so much now.
     pub fn set(&mut self, bytes: u64) {
         self.pool.0.fetch_add(bytes, Ordering::Relaxed);

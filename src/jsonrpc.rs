@@ -197,13 +197,24 @@ pub fn id_from_end(text: &str) -> Option<Id> {
     })
 }
 
+/// The literal id of the request that a text of [`result`] or [`error`] answers.
+#[must_use]
+pub fn answered(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":")?;
+    let (id, rest) = rest.split_at_checked(literal_end(rest)?)?;
+    Some(id).filter(|id| !id.is_empty() && !rest.starts_with(",\"method\""))
+}
+
 fn id_literal(value: &str) -> Option<Id> {
-    let end = if value.starts_with('"') {
-        json::string_end(value.as_bytes(), 0)?
+    json::parse(value.get(..literal_end(value)?)?, 0).ok().and_then(Id::read)
+}
+
+fn literal_end(value: &str) -> Option<usize> {
+    if value.starts_with('"') {
+        json::string_end(value.as_bytes(), 0)
     } else {
-        value.find(|char: char| !(char.is_ascii_digit() || matches!(char, '-' | '+' | '.' | 'e' | 'E')))?
-    };
-    json::parse(value.get(..end)?, 0).ok().and_then(Id::read)
+        value.find(|char: char| !(char.is_ascii_digit() || matches!(char, '-' | '+' | '.' | 'e' | 'E')))
+    }
 }
 
 /// The text of a request of ours.

@@ -36,6 +36,10 @@ pub struct Limits {
     pub failed_readings: u64,
     /// cards of agents called by URL that are kept
     pub cards_by_url: u64,
+    /// cards kept of agents, in all; each agent, and those called by URL in one scope, may have 64 KiB whatever the others have
+    pub kept_card_bytes: u64,
+    /// what waits to be read by clients over HTTP, in all; the host's, in Node
+    pub unread_bytes: u64,
     /// body of an incoming request
     pub request_bytes: u64,
     /// bodies of incoming requests of one principal that are taken in at once
@@ -46,6 +50,8 @@ pub struct Limits {
     pub sessions: u64,
     /// events kept of one session, for clients that come back
     pub session_event_bytes: u64,
+    /// events kept of all sessions; each may have 64 KiB whatever the others have
+    pub kept_event_bytes: u64,
     /// tasks served to one principal
     pub tasks_per_principal: u64,
     /// what the tasks served to one principal take
@@ -69,7 +75,7 @@ type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 impl Limits {
     /// Every limit by its name in the configuration.
-    pub const TABLE: [Row; 29] = [
+    pub const TABLE: [Row; 32] = [
         ("reply_bytes", 16 << 20, |limits| &mut limits.reply_bytes),
         ("held_bytes", 512 << 20, |limits| &mut limits.held_bytes),
         ("inbox_bytes", 256 << 20, |limits| &mut limits.inbox_bytes),
@@ -86,11 +92,14 @@ impl Limits {
         ("redirects", 3, |limits| &mut limits.redirects),
         ("failed_readings", 60, |limits| &mut limits.failed_readings),
         ("cards_by_url", 256, |limits| &mut limits.cards_by_url),
+        ("kept_card_bytes", 128 << 20, |limits| &mut limits.kept_card_bytes),
+        ("unread_bytes", 256 << 20, |limits| &mut limits.unread_bytes),
         ("request_bytes", 8 << 20, |limits| &mut limits.request_bytes),
         ("incoming_bytes", 64 << 20, |limits| &mut limits.incoming_bytes),
         ("requests", 1024, |limits| &mut limits.requests),
         ("sessions", 1024, |limits| &mut limits.sessions),
         ("session_event_bytes", 4 << 20, |limits| &mut limits.session_event_bytes),
+        ("kept_event_bytes", 256 << 20, |limits| &mut limits.kept_event_bytes),
         ("tasks_per_principal", 1000, |limits| &mut limits.tasks_per_principal),
         ("task_bytes", 128 << 20, |limits| &mut limits.task_bytes),
         ("link_line_bytes", 16 << 20, |limits| &mut limits.link_line_bytes),
@@ -134,11 +143,14 @@ impl Default for Limits {
             redirects: 0,
             failed_readings: 0,
             cards_by_url: 0,
+            kept_card_bytes: 0,
+            unread_bytes: 0,
             request_bytes: 0,
             incoming_bytes: 0,
             requests: 0,
             sessions: 0,
             session_event_bytes: 0,
+            kept_event_bytes: 0,
             tasks_per_principal: 0,
             task_bytes: 0,
             link_line_bytes: 0,

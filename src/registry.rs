@@ -11,6 +11,7 @@ use crate::bucket::{Bucket, Rate};
 use crate::call::discovery::Found;
 use crate::contexts::Conversation;
 use crate::health::Health;
+use crate::held::{Pool, Share};
 use crate::history::History;
 use crate::io::Headers;
 use crate::json::{Json, Object};
@@ -89,6 +90,21 @@ impl Profile {
             notes: Vec::new(),
         }
     }
+
+    /// About how many bytes its words take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let lists = self.offered.iter().chain(&self.notes).map(String::len).sum::<usize>();
+        (self.summary.as_str().len() + lists) as u64
+    }
+
+    /// What calls need of it, without the words for people.
+    fn without_words(self) -> Self {
+        let (offered, notes) = (Vec::new(), Vec::new());
+        let summary =
+            self.interface.clone().map_or_else(|| Object::new().finish(), |interface| Self::without_card(interface).summary);
+        Self { summary, offered, notes, ..self }
+    }
 }
 
 /// A registered agent.
@@ -112,6 +128,8 @@ pub struct Agent {
     card: Option<Json>,
     /// whether the card is to be saved
     is_card_new: bool,
+    /// what its card takes
+    share: Option<Share>,
     /// its health
     pub health: Health,
     /// the conversation with it
@@ -136,6 +154,7 @@ impl Agent {
             cardless_until: None,
             card: None,
             is_card_new: true,
+            share: None,
             health: Health::default(),
             conversation: Conversation::default(),
             history: History::default(),
@@ -149,16 +168,28 @@ impl Agent {
         self.card.as_ref()
     }
 
-    /// Takes in a card that was found.
-    pub fn learn_card(&mut self, found: &Found) {
+    /// Takes in a card that was found. Where all cards are as large as `limit` allows, it is what calls need.
+    pub fn learn_card(&mut self, found: &Found, pool: &Pool, limit: u64) {
+        let share = self.share.get_or_insert_with(|| pool.share());
+        let bytes = found.profile.bytes() + found.card.whole.as_str().len() as u64;
+        if !share.may_be(bytes, limit) {
+            share.set(0);
+            self.is_card_new |= self.card.take().is_some();
+            self.profile = Some(found.profile.clone().without_words());
+            return;
+        }
+        share.set(bytes);
         self.profile = Some(found.profile.clone());
         if self.card.as_ref() != Some(&found.card.whole) {
-            self.restore_card(found.card.whole.clone());
+            self.card = Some(found.card.whole.clone());
+            self.is_card_new = true;
         }
     }
 
     /// Puts a card of a snapshot back.
-    pub fn restore_card(&mut self, card: Json) {
+    pub fn restore_card(&mut self, card: Json, pool: &Pool) {
+        let words = self.profile.as_ref().map_or(0, Profile::bytes);
+        self.share.get_or_insert_with(|| pool.share()).set(words + card.as_str().len() as u64);
         self.card = Some(card);
         self.is_card_new = true;
     }

@@ -8,7 +8,9 @@ use crate::a2a::dialect::Interface;
 use crate::call::CallId;
 use crate::call::dispatch::Pending;
 use crate::caller::CallerCard;
+use crate::held::{Pool, Share};
 use crate::inbox::Inbox;
+use crate::limits::Limits;
 use crate::plain::KnownAgents;
 use crate::redact::Secrets;
 use crate::registry::{Profile, Registry};
@@ -104,6 +106,8 @@ pub struct Cards {
     next: u64,
     /// the numbers of cards that came, changed or went and are not saved so yet, with their URLs
     changed: Table<u64, Url>,
+    /// what they take
+    share: Option<Share>,
 }
 
 /// What is known of an agent called by URL.
@@ -135,8 +139,8 @@ impl Cards {
     }
 
     /// Keeps a profile; the oldest one makes room.
-    pub fn put(&mut self, url: &Url, now: Instant, profile: Option<Profile>, limit: u64) {
-        self.restore(url, Card { number: self.next, until: now.plus_ms(CARD_MS), profile }, limit);
+    pub fn put(&mut self, url: &Url, now: Instant, profile: Option<Profile>, pool: &Pool, limits: &Limits) {
+        self.restore(url, Card { number: self.next, until: now.plus_ms(CARD_MS), profile }, pool, limits);
     }
 
     /// Every URL with its card, the oldest first.
@@ -156,7 +160,7 @@ impl Cards {
     }
 
     /// Puts a card of a snapshot back, the oldest first.
-    pub fn restore(&mut self, url: &Url, card: Card, limit: u64) {
+    pub fn restore(&mut self, url: &Url, card: Card, pool: &Pool, limits: &Limits) {
         let number = card.number;
         self.next = self.next.max(number + 1);
         self.changed.insert(number, url.clone());
@@ -165,10 +169,14 @@ impl Cards {
             self.order.retain(|known| known != url);
         }
         self.order.push_back(url.clone());
-        while u64::try_from(self.order.len()).unwrap_or(u64::MAX) > limit {
-            if let Some(oldest) = self.order.pop_front()
-                && let Some(card) = self.known.remove(&oldest)
-            {
+        let share = self.share.get_or_insert_with(|| pool.share());
+        loop {
+            share.set(self.known.values().filter_map(|card| card.profile.as_ref()).map(Profile::bytes).sum());
+            if self.order.len() as u64 <= limits.cards_by_url && !share.is_over(limits.kept_card_bytes) {
+                return;
+            }
+            let Some(oldest) = self.order.pop_front() else { return };
+            if let Some(card) = self.known.remove(&oldest) {
                 self.changed.insert(card.number, oldest);
             }
         }

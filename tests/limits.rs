@@ -214,8 +214,11 @@ fn every_limit_is_an_error_of_one_call() {
             "redirects" => too_many_redirects(&mut host(limit, 1), limit),
             "failed_readings" => too_many_failed_readings(&mut host(limit, 2), limit),
             "cards_by_url" => too_many_cards(&mut host(limit, 1), limit),
+            "kept_card_bytes" => cards_too_large(&mut host(limit, 100_000)),
             // tests/http checks what is asked over HTTP.
-            "request_bytes" | "incoming_bytes" | "requests" | "sessions" | "session_event_bytes" => {}
+            "request_bytes" | "incoming_bytes" | "requests" | "sessions" | "session_event_bytes" | "kept_event_bytes" => {}
+            // tests/hosts/serve.test.mjs does for what waits to be read.
+            "unread_bytes" => {}
             "directory_cards" | "directory_bytes" => {}
             // tests/a2a_server/bounds.rs checks what is served to others.
             "tasks_per_principal" | "task_bytes" => {}
@@ -224,6 +227,26 @@ fn every_limit_is_an_error_of_one_call() {
             unknown => panic!("nothing checks {unknown}"),
         }
     }
+}
+
+/// Two agents with cards of which one alone finds room; both are called, and a smaller card makes room.
+fn cards_too_large(host: &mut Host) {
+    let connect = |host: &mut Host, alias: &str, words: usize| {
+        let url = format!("https://{alias}.test/");
+        let number = host.call(1, "connect_agent", &format!(r#"{{"alias":"{alias}","agent_url":"{url}"}}"#));
+        let (exchange, _) = host.fetch();
+        let card = wire::card(Dialect::JsonRpc10, &format!("{url}rpc"), false, true, &"x".repeat(words));
+        host.reply(exchange, 200, &card);
+        host.result(number);
+        let read = host.request(1, "resources/read", &format!(r#"{{"uri":"narrows://agents/{alias}"}}"#));
+        let text = host.answer(read).unwrap();
+        assert!(text.contains("1.0"), "its version is known: {text}");
+        host.call(1, "send_message", &format!(r#"{{"agent":"{alias}","message":"hi"}}"#));
+        assert_eq!(host.fetch().1.url, format!("{url}rpc"));
+        text.contains(r#"\"card\":"#)
+    };
+    assert!(connect(host, "large", 80_000) && !connect(host, "larger", 90_000) && connect(host, "small", 100));
+    assert!(connect(host, "large", 100) && connect(host, "larger", 90_000));
 }
 
 #[test]
@@ -291,7 +314,9 @@ fn streams_of_list_changes_are_bounded_too() {
     gateway.handle_input(Instant::from_ms(0), Input::Open { peer, scope: "one".to_owned() }).unwrap();
     let mut refused = Vec::new();
     for id in 0..4 {
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"_meta":{meta}}}}}"#);
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"notifications":{{}},"_meta":{meta}}}}}"#
+        );
         gateway.handle_input(Instant::from_ms(0), Input::Message { peer, text }).unwrap();
         let Some(Output::Message { text, .. }) = gateway.poll_output() else { panic!() };
         refused.push(at(&text, &["error"]).is_some());

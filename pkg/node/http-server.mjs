@@ -6,6 +6,15 @@ const BEHIND_BYTES = 16 << 20;
 /** So long may what waits to be read make no way at all. A reader that is slow has time, one that stands still has not. */
 const STANDSTILL_MS = 30_000;
 
+/** What is read in that time at least, where as much waits: whoever takes sips holds all the rest of a large answer here. */
+const LEAST_BYTES = 512 << 10;
+
+/** A large answer is written in pieces of so many characters. */
+const PIECE = 128 << 10;
+
+/** The core's own default of `limits.unread_bytes`. */
+const UNREAD_BYTES = 256 << 20;
+
 /** A head comes within this time, */
 const HEAD_MS = 10_000;
 
@@ -27,16 +36,18 @@ export class HttpServer {
   #page;
   #server;
   #standstill_ms;
+  #unread;
 
   /**
    * @param {import("../lib/driver.mjs").Driver} driver
-   * @param {{ header_bytes?: number, standstill_ms?: number }} [limits]
+   * @param {{ header_bytes?: number, unread_bytes?: number, standstill_ms?: number }} [limits]
    * @param {import("./page-files.mjs").PageFiles} [page] files that are the same for everybody and hold no secret
    */
-  constructor(driver, { header_bytes = HEADER_BYTES, standstill_ms = STANDSTILL_MS } = {}, page) {
+  constructor(driver, { header_bytes = HEADER_BYTES, unread_bytes = UNREAD_BYTES, standstill_ms = STANDSTILL_MS } = {}, page) {
     this.#driver = driver;
     this.#page = page;
     this.#standstill_ms = standstill_ms;
+    this.#unread = new Unread(unread_bytes, standstill_ms);
     // A little over the core's own limit, so that it is the core that refuses.
     const options = { maxHeaderSize: header_bytes + 4096, headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS };
     this.#server = http.createServer({ ...options, connectionsCheckingInterval: 5000 });
@@ -69,28 +80,101 @@ export class HttpServer {
 
   #take(request, response, go = () => {}) {
     if (this.#page?.answer(request, response)) return;
-    const answer = new Answer(response);
+    const answer = new Answer(response, this.#unread);
     const number = this.#driver.request(request.method, request.url, pairs(request.rawHeaders), answer);
     request.on("data", (bytes) => this.#driver.requestBody(number, bytes));
     request.on("end", () => this.#driver.requestEnd(number));
     request.on("error", () => {}); // its close says enough
     response.on("error", () => {});
-    response.on("close", () => this.#driver.requestGone(number));
+    response.on("close", () => {
+      answer.gone();
+      this.#driver.requestGone(number);
+    });
     // Node begins anew whenever some of it was taken. Where nothing waits, nobody is late.
     response.setTimeout(this.#standstill_ms, () => response.writableLength > 0 && response.destroy());
     if (!answer.begun) go();
   }
 }
 
-/** A response on its way. A complete one goes out with its length, a stream piece by piece. */
+/** The answers that are not read yet: in all they take no more than a limit, and each gets on. */
+class Unread {
+  #limit;
+  #period_ms;
+  #answers = new Set();
+  #more = 0;
+  #timer;
+
+  constructor(limit, period_ms) {
+    this.#limit = limit;
+    this.#period_ms = period_ms;
+  }
+
+  /** Some more of an answer waits to be read. Where all is too much, the slowest go, and then the oldest. */
+  add(answer, length) {
+    this.#answers.add(answer);
+    this.#timer ??= setInterval(() => this.#look(), this.#period_ms).unref();
+    this.#more += length;
+    if (this.#more <= this.#limit / 16) return;
+    this.#more = 0;
+    let all = 0;
+    for (const { waiting } of this.#answers) all += waiting;
+    if (all <= this.#limit) return;
+    for (const slow of [...this.#answers].sort((one, other) => other.waited - one.waited)) {
+      if (all <= this.#limit) return;
+      if (slow.waiting <= LEAST_BYTES) continue;
+      all -= slow.waiting;
+      slow.destroy();
+    }
+  }
+
+  remove(answer) {
+    this.#answers.delete(answer);
+    if (this.#answers.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look() {
+    for (const answer of this.#answers) {
+      const { waiting, waited, read } = answer;
+      answer.waited = waiting > LEAST_BYTES;
+      answer.read = answer.given - waiting;
+      if (waited && answer.waited && answer.read - read < LEAST_BYTES) answer.destroy();
+    }
+  }
+}
+
+/**
+ * A response on its way. A complete one goes out with its length, a stream piece by piece; a large piece as it is read, so
+ * that no copy of it waits.
+ */
 class Answer {
   begun = false;
+  /** how much of it there was to be read, and of that how much was read when it was last looked at */
+  given = 0;
+  read = 0;
+  /** whether much of it waited then */
+  waited = false;
   #response;
+  #unread;
   #text = "";
   #flushed = false;
+  #ended = false;
+  #full = false;
 
-  constructor(response) {
+  constructor(response, unread) {
     this.#response = response;
+    this.#unread = unread;
+  }
+
+  /** How much of it waits to be read. */
+  get waiting() {
+    return this.#text.length + this.#response.writableLength;
+  }
+
+  destroy() {
+    this.#text = "";
+    this.#response.destroy();
   }
 
   head(status, headers) {
@@ -100,24 +184,62 @@ class Answer {
   }
 
   body(text) {
-    if (!this.#flushed) this.#text += text;
-    else if (this.#response.writableLength > BEHIND_BYTES) this.#response.destroy();
-    else this.#response.write(text);
+    if (this.#flushed && this.waiting > BEHIND_BYTES) return this.destroy();
+    this.#text += text;
+    if (!this.#flushed) return;
+    this.#add(text.length);
+    this.#pump();
   }
 
   end() {
-    if (!this.#flushed && ![204, 304].includes(this.#response.statusCode)) {
+    this.#ended = true;
+    if (this.#flushed) return this.#pump();
+    this.#flushed = true;
+    if (![204, 304].includes(this.#response.statusCode)) {
       this.#response.setHeader("Content-Length", Buffer.byteLength(this.#text));
     }
-    this.#response.end(this.#flushed ? undefined : this.#text);
-    this.#flushed = true;
+    this.#add(this.#text.length);
+    this.#pump();
   }
 
   flush() {
     if (this.#flushed) return;
     this.#flushed = true;
     this.#response.flushHeaders();
-    if (this.#text) this.#response.write(this.#text);
+    this.#add(this.#text.length);
+    this.#pump();
+  }
+
+  /** Nobody reads it any more. */
+  gone() {
+    this.#text = "";
+    this.#unread.remove(this);
+  }
+
+  #add(length) {
+    this.given += length;
+    if (length > 0) this.#unread.add(this, length);
+  }
+
+  #pump() {
+    while (this.#text.length > PIECE && !this.#full) {
+      // A character of two units stays whole.
+      const end = PIECE + ((this.#text.charCodeAt(PIECE) & 0xfc00) === 0xdc00 ? 1 : 0);
+      const piece = this.#text.slice(0, end);
+      this.#text = this.#text.slice(end);
+      this.#full = !this.#response.write(piece);
+      if (this.#full) this.#response.once("drain", () => this.#drained());
+    }
+    if (this.#full) return;
+    const last = this.#text;
+    this.#text = "";
+    if (this.#ended) this.#response.end(last === "" ? undefined : last);
+    else if (last !== "") this.#response.write(last);
+  }
+
+  #drained() {
+    this.#full = false;
+    this.#pump();
   }
 }
 

@@ -105,9 +105,15 @@ impl Discovery {
             self.leave(run, found, Some(if has_none { scope::CARD_MS } else { UNASKED_MS }));
             return;
         }
-        let (now, limit) = (run.ground.now, run.ground.config.limits.cards_by_url);
+        let now = run.ground.now;
         if found.is_some() || self.answered && run.scope.cards.get(&self.target.url, now).is_none() {
-            run.scope.cards.put(&self.target.url, now, found.map(|found| found.profile.clone()), limit);
+            run.scope.cards.put(
+                &self.target.url,
+                now,
+                found.map(|found| found.profile.clone()),
+                &run.ground.cards,
+                &run.ground.config.limits,
+            );
         }
     }
 
@@ -119,7 +125,7 @@ impl Discovery {
         if let Some(agent) = run.scope.registry.same(alias, *registration) {
             agent.looking = agent.looking.saturating_sub(1);
             if let Some(found) = found {
-                agent.learn_card(found);
+                agent.learn_card(found, &run.ground.cards, run.ground.config.limits.kept_card_bytes);
             }
             if agent.profile.is_none()
                 && let Some(ms) = cardless_ms

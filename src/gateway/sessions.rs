@@ -40,7 +40,8 @@ impl Gateway {
         let name = self.ground.random.uuid();
         let peer = self.incoming.peer();
         self.open_scope(peer, &scope_of(&principal, Some(peer)));
-        self.incoming.sessions.insert(name.clone(), HttpSession::new(principal, peer, now));
+        let share = self.ground.kept_events.share();
+        self.incoming.sessions.insert(name.clone(), HttpSession::new(principal, peer, now, share));
         self.incoming.session_of.insert(peer, name.clone());
         if let Some(served) = self.incoming.requests.get_mut(&request) {
             served.common.push(("Mcp-Session-Id".to_string(), name.clone()));

@@ -43,13 +43,12 @@ impl Gateway {
 
     /// Nobody reads: the event is kept for who comes back.
     fn keep_for_later(&mut self, message: &Message) {
-        let limit = self.ground.config.limits.session_event_bytes;
         let Some(name) = self.incoming.session_of.get(&message.peer) else { return };
         let Some(session) = self.incoming.sessions.get_mut(name.as_str()) else { return };
         let about = message.about.as_deref();
         let stream = about.map_or_else(|| session.standing(), |about| session.route(about));
         let Some((stream, _)) = stream else { return };
-        session.event(stream, message.text.as_str(), limit);
+        session.event(stream, message.text.as_str(), &self.ground.config.limits);
         if let Some(about) = about.filter(|_| message.last) {
             session.answered(about);
         }
@@ -154,11 +153,10 @@ impl Gateway {
 
     /// One event of a response. In a session it has an id and is kept.
     fn event(&mut self, request: RequestId, data: &str) {
-        let limit = self.ground.config.limits.session_event_bytes;
         let stream = self.waiting(request).and_then(|waiting| waiting.stream.clone());
         let text = match stream {
             Some((name, stream)) => match self.incoming.sessions.get_mut(&name) {
-                Some(session) => session.event(stream, data, limit),
+                Some(session) => session.event(stream, data, &self.ground.config.limits),
                 None => return,
             },
             None => format!("event: message\ndata: {data}\n\n"),

@@ -5,8 +5,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::held::Share;
 use crate::io::{PeerId, RequestId};
-use crate::json::Object;
+use crate::json::{self, Object};
+use crate::jsonrpc::{self, INTERNAL_ERROR, Id};
+use crate::limits::Limits;
 use crate::list::gather;
 use crate::saved::{Saved, Unsaved};
 use crate::snapshot::Record;
@@ -16,6 +19,13 @@ use crate::time::Instant;
 
 /// How many streams of a session are remembered that nobody reads and nothing comes to.
 const IDLE_STREAMS: u64 = 256;
+
+/// What the id of an answer that was forgotten takes beside its text.
+const LOST_BYTES: u64 = 32;
+
+/// What stands in for an answer that was forgotten.
+const LOST: &str = "the answer is more than what is kept for clients that come back (limits `session_event_bytes` and \
+                    `kept_event_bytes`): ask again";
 
 /// A session.
 #[derive(Debug)]
@@ -30,7 +40,8 @@ pub struct HttpSession {
     routes: Table<String, u64>,
     streams: Table<u64, Stream>,
     next_stream: u64,
-    bytes: u64,
+    /// what its events take
+    share: Share,
     /// streams that are not saved as they are
     changed: Table<u64, ()>,
 }
@@ -39,6 +50,8 @@ pub struct HttpSession {
 #[derive(Debug, Default)]
 struct Stream {
     events: VecDeque<(u64, String)>,
+    /// the events before these that were answers, by the literal ids of their requests
+    lost: VecDeque<(u64, String)>,
     next_event: u64,
     reader: Option<RequestId>,
     /// how many answers are still to come on it
@@ -72,9 +85,9 @@ pub struct Resumption {
 impl HttpSession {
     /// A session without streams.
     #[must_use]
-    pub fn new(principal: String, peer: PeerId, now: Instant) -> Self {
+    pub fn new(principal: String, peer: PeerId, now: Instant, share: Share) -> Self {
         let (routes, streams) = (Table::new(), Table::new());
-        Self { principal, peer, used: now, routes, streams, next_stream: 1, bytes: 0, changed: Table::new() }
+        Self { principal, peer, used: now, routes, streams, next_stream: 1, share, changed: Table::new() }
     }
 
     /// Whether a request of that id is not answered yet.
@@ -144,49 +157,71 @@ impl HttpSession {
             let Some(number) = done.map(|(number, _)| *number) else { return };
             if let Some(stream) = self.streams.remove(&number) {
                 self.changed.insert(number, ());
-                self.bytes -= stream.events.iter().map(|(_, wire)| size(wire)).sum::<u64>();
+                let events = stream.events.iter().map(|(_, wire)| size(wire)).sum::<u64>();
+                self.grow(0, events + stream.lost.iter().map(|(_, id)| size(id) + LOST_BYTES).sum::<u64>());
             }
         }
     }
 
-    /// Adds an event and gives it as it goes on the wire. The oldest events beyond `limit` bytes are forgotten.
-    pub fn event(&mut self, stream: u64, data: &str, limit: u64) -> String {
+    fn grow(&mut self, more: u64, less: u64) {
+        self.share.set(self.share.bytes() + more - less);
+    }
+
+    /// Adds an event and gives it as it goes on the wire. The oldest events beyond the limits are forgotten; of answers it
+    /// is kept in mind that they were there.
+    pub fn event(&mut self, stream: u64, data: &str, limits: &Limits) -> String {
         let Some(known) = self.streams.get_mut(&stream) else { return String::new() };
         let number = known.next_event;
         known.next_event += 1;
-        let wire = if data.is_empty() {
-            format!("id: {stream}-{number}\nretry: 1000\ndata:\n\n")
-        } else {
-            format!("id: {stream}-{number}\nevent: message\ndata: {data}\n\n")
+        let wire =
+            if data.is_empty() { format!("id: {stream}-{number}\nretry: 1000\ndata:\n\n") } else { event(stream, number, data) };
+        // One that is too large by itself does not drive out the others.
+        let kept = match jsonrpc::answered(data).filter(|_| size(&wire) > limits.session_event_bytes) {
+            Some(id) => lost_event(stream, number, id),
+            None => wire.clone(),
         };
-        self.bytes += size(&wire);
-        known.events.push_back((number, wire.clone()));
+        let bytes = size(&kept);
+        known.events.push_back((number, kept));
+        self.grow(bytes, 0);
         self.changed.insert(stream, ());
-        self.trim(limit);
+        self.trim(limits);
         wire
     }
 
-    fn trim(&mut self, limit: u64) {
-        while self.bytes > limit {
-            let oldest = self.streams.iter().find(|(_, stream)| !stream.events.is_empty()).map(|(number, _)| *number);
-            let Some(number) = oldest else { return };
-            if let Some((_, wire)) = self.streams.get_mut(&number).and_then(|stream| stream.events.pop_front()) {
-                self.bytes -= size(&wire);
-                self.changed.insert(number, ());
+    fn trim(&mut self, limits: &Limits) {
+        while self.share.bytes() > limits.session_event_bytes || self.share.is_over(limits.kept_event_bytes) {
+            let first = |has: fn(&Stream) -> bool| self.streams.iter().find(|(_, stream)| has(stream)).map(|(number, _)| *number);
+            let oldest = first(|stream| !stream.events.is_empty()).or_else(|| first(|stream| !stream.lost.is_empty()));
+            let Some((number, stream)) = oldest.and_then(|number| Some((number, self.streams.get_mut(&number)?))) else { return };
+            let (mut more, mut less) = (0, 0);
+            if let Some((event, wire)) = stream.events.pop_front() {
+                less = size(&wire);
+                let data = wire.split_once("\ndata: ").map(|(_, data)| data);
+                if let Some(id) = data.and_then(jsonrpc::answered) {
+                    more = size(id) + LOST_BYTES;
+                    stream.lost.push_back((event, id.into()));
+                }
+            } else if let Some((_, id)) = stream.lost.pop_front() {
+                less = size(&id) + LOST_BYTES;
             }
+            self.grow(more, less);
+            self.changed.insert(number, ());
         }
     }
 
     /// Goes on after an event that was seen; `None` where there was no such event, or where what came after it is
-    /// forgotten.
+    /// forgotten and was about no request. On the stream of a request notifications that are forgotten are passed over, and
+    /// in the place of an answer there is an error, so that nobody waits for it.
     pub fn resume(&mut self, last_event_id: &str, reader: RequestId) -> Option<Resumption> {
         let (number, seen) = last_event_id.split_once('-')?;
         let (number, seen) = (text::whole(number)?, text::whole(seen)?);
         let stream = self.streams.get_mut(&number).filter(|stream| seen < stream.next_event)?;
-        if stream.first_event() > seen + 1 {
+        if stream.standing && stream.first_event() > seen + 1 {
             return None;
         }
         let mut missed = String::new();
+        let lost = stream.lost.iter().filter(|(event, _)| *event > seen);
+        lost.for_each(|(event, id)| missed.push_str(&lost_event(number, *event, id)));
         stream.events.iter().filter(|(event, _)| *event > seen).for_each(|(_, wire)| missed.push_str(wire));
         let awaited = self.routes.iter().filter(|(_, to)| **to == number).map(|(id, _)| id.clone());
         let awaited = gather(awaited);
@@ -201,8 +236,8 @@ impl HttpSession {
 
     /// Reads what [`record`](Self::record) wrote.
     #[must_use]
-    pub fn read(record: &Record<'_, '_>, used: Instant) -> Self {
-        let mut session = Self::new(record.text("principal"), PeerId(record.number("peer")), used);
+    pub fn read(record: &Record<'_, '_>, used: Instant, share: Share) -> Self {
+        let mut session = Self::new(record.text("principal"), PeerId(record.number("peer")), used, share);
         session.next_stream = record.place("next_stream");
         session
     }
@@ -218,6 +253,9 @@ impl HttpSession {
         let awaited = self.routes.iter().filter(|(_, to)| **to == number).map(|(id, _)| id);
         record.integer("number", number).integer("next_event", stream.next_event).boolean("standing", stream.standing);
         record.strings("awaited", awaited);
+        if !stream.lost.is_empty() {
+            record.strings("lost", stream.lost.iter().map(|(event, id)| format!("{event}:{id}")));
+        }
         true
     }
 
@@ -228,6 +266,11 @@ impl HttpSession {
         for id in record.texts("awaited") {
             self.routes.insert(id, at);
             stream.awaited += 1;
+        }
+        for lost in record.value("lost").map(|_| record.texts("lost")).unwrap_or_default() {
+            let (event, id) = lost.split_once(':').unwrap_or_default();
+            self.grow(size(id) + LOST_BYTES, 0);
+            stream.lost.push_back((record.found(text::whole(event)), id.into()));
         }
         self.streams.insert(at, stream);
         self.changed.insert(at, ());
@@ -242,8 +285,9 @@ impl HttpSession {
     /// Puts an event of a stream back, after those with smaller numbers; whether there is such a stream.
     pub fn restore_event(&mut self, stream: u64, event: u64, wire: String) -> bool {
         let Some(stream) = self.streams.get_mut(&stream) else { return false };
-        self.bytes += size(&wire);
+        let bytes = size(&wire);
         stream.events.push_back((event, wire));
+        self.grow(bytes, 0);
         true
     }
 
@@ -264,6 +308,17 @@ impl HttpSession {
     }
 }
 
+/// An event as it goes on the wire.
+fn event(stream: u64, number: u64, data: &str) -> String {
+    format!("id: {stream}-{number}\nevent: message\ndata: {data}\n\n")
+}
+
+/// The event in the place of an answer.
+fn lost_event(stream: u64, number: u64, id: &str) -> String {
+    let id = json::parse(id, 0).ok().and_then(Id::read);
+    event(stream, number, jsonrpc::error(id.as_ref(), INTERNAL_ERROR, LOST, None).as_str())
+}
+
 fn size(wire: &str) -> u64 {
     u64::try_from(wire.len()).unwrap_or(u64::MAX)
 }
@@ -273,10 +328,16 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
+    use crate::held::{FREE_BYTES, Pool};
+
     const READER: RequestId = RequestId(1);
 
     fn session() -> HttpSession {
-        HttpSession::new("a".into(), PeerId(1 << 53), Instant::from_ms(0))
+        HttpSession::new("a".into(), PeerId(1 << 53), Instant::from_ms(0), Pool::default().share())
+    }
+
+    fn limits(session_event_bytes: u64) -> Limits {
+        Limits { session_event_bytes, ..Limits::default() }
     }
 
     fn resumed(session: &mut HttpSession, last_event_id: &str) -> Option<(String, Vec<String>)> {
@@ -287,11 +348,11 @@ mod tests {
     fn a_stream_goes_on_after_the_last_event_seen() {
         let mut session = session();
         let (one, two) = (session.open(READER, &["7".into()]), session.open(RequestId(2), &["8".into()]));
-        session.event(one, "", 1000);
-        session.event(two, "other", 1000);
-        session.event(one, "first", 1000);
+        session.event(one, "", &limits(1000));
+        session.event(two, "other", &limits(1000));
+        session.event(one, "first", &limits(1000));
         session.leave(one);
-        session.event(one, "second", 1000);
+        session.event(one, "second", &limits(1000));
         let missed = "id: 1-1\nevent: message\ndata: first\n\nid: 1-2\nevent: message\ndata: second\n\n".to_string();
         assert_eq!(resumed(&mut session, "1-0"), Some((missed, alloc::vec!["7".to_string()])));
         assert_eq!(session.route("7"), Some((one, Some(RequestId(9)))));
@@ -303,14 +364,58 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_is_not_passed_over() {
+    fn what_was_forgotten_of_no_request_is_not_passed_over() {
         let mut session = session();
-        let stream = session.open(READER, &["7".into()]);
+        let (stream, standing) = (session.open(READER, &["7".into()]), session.open(READER, &[]));
         for data in ["0123456789", "0123456789", "0123456789"] {
-            session.event(stream, data, 80);
+            session.event(stream, data, &limits(80));
         }
-        assert_eq!(resumed(&mut session, "1-0"), None);
-        assert!(resumed(&mut session, "1-1").is_some_and(|(missed, _)| missed.starts_with("id: 1-2")));
+        assert!(resumed(&mut session, "1-0").is_some_and(|(missed, awaited)| missed.starts_with("id: 1-2") && awaited == ["7"]));
+        for data in ["0123456789", "0123456789", "0123456789"] {
+            session.event(standing, data, &limits(80));
+        }
+        assert_eq!(resumed(&mut session, "2-0"), None);
+        assert!(resumed(&mut session, "2-1").is_some_and(|(missed, _)| missed.starts_with("id: 2-2")));
+    }
+
+    #[test]
+    fn an_answer_that_was_forgotten_is_an_error() {
+        let lost = |id: &str| {
+            let error = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"{LOST}"}}}}"#);
+            format!("event: message\ndata: {error}\n\n")
+        };
+        let answer = |id: &str, length: usize| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"{}"}}"#, "x".repeat(length));
+        let mut session = session();
+        let stream = session.open(READER, &["7".into(), "\"a\"".into(), "8".into()]);
+        session.event(stream, "", &limits(500));
+        // Too large by itself, which drives out nothing.
+        assert!(session.event(stream, &answer("7", 600), &limits(500)).len() > 600);
+        let kept = format!("id: 1-1\n{}", lost("7"));
+        assert_eq!(resumed(&mut session, "1-0").map(|(missed, _)| missed), Some(kept.clone()));
+        // Driven out by what came later, as is a request of ours, which nobody waits for.
+        session.event(stream, &answer("\"a\"", 10), &limits(500));
+        session.event(stream, r#"{"jsonrpc":"2.0","id":"q","method":"ping"}"#, &limits(500));
+        session.event(stream, &answer("8", 300), &limits(500));
+        let missed = resumed(&mut session, "1-0").map(|(missed, _)| missed).unwrap();
+        let last = format!("id: 1-4\nevent: message\ndata: {}\n\n", answer("8", 300));
+        assert_eq!(missed, format!("{kept}id: 1-2\n{}{last}", lost("\"a\"")));
+        assert_eq!(resumed(&mut session, "1-2").map(|(missed, _)| missed), Some(last));
+        assert!(session.share.bytes() <= 500);
+    }
+
+    #[test]
+    fn all_sessions_are_bounded_together() {
+        let pool = Pool::default();
+        let limits = Limits { kept_event_bytes: 4 * FREE_BYTES, ..Limits::default() };
+        let mut sessions = [0, 1].map(|peer| HttpSession::new("a".into(), PeerId(peer), Instant::from_ms(0), pool.share()));
+        for session in &mut sessions {
+            let stream = session.open(READER, &["7".into()]);
+            for _ in 0..60 {
+                session.event(stream, &"x".repeat(10_000), &limits);
+            }
+        }
+        let [greedy, other] = sessions.map(|session| session.share.bytes());
+        assert!(greedy > 3 * FREE_BYTES && other > FREE_BYTES / 2 && greedy + other <= 5 * FREE_BYTES, "{greedy} {other}");
     }
 
     #[test]
@@ -318,9 +423,9 @@ mod tests {
         let mut session = session();
         let stream = session.open(READER, &["7".into()]);
         for _ in 0..100 {
-            session.event(stream, "0123456789", 200);
+            session.event(stream, "0123456789", &limits(200));
         }
-        assert!(session.bytes <= 200);
+        assert!(session.share.bytes() <= 200);
         for _ in 0..1000 {
             let standing = session.open(READER, &[]);
             session.leave(standing);
@@ -333,7 +438,8 @@ mod tests {
         let mut session = session();
         let stream = session.open(READER, &["\"a\"".into()]);
         let standing = session.open(READER, &[]);
-        session.event(stream, "{\"x\":1}", 1000);
+        session.event(stream, r#"{"jsonrpc":"2.0","id":"a","result":1}"#, &limits(20));
+        session.event(stream, "{\"x\":1}", &limits(1000));
         let written = |session: &HttpSession| {
             let mut records = [stream, standing].map(|number| {
                 let mut record = Object::new();
@@ -347,7 +453,7 @@ mod tests {
         };
         let (head, streams) = written(&session);
         let faulty = core::cell::Cell::new(false);
-        let mut read = HttpSession::read(&Record::new(Some(head.raw()), &faulty), Instant::from_ms(5));
+        let mut read = HttpSession::read(&Record::new(Some(head.raw()), &faulty), Instant::from_ms(5), Pool::default().share());
         for record in &streams {
             read.restore_stream(&Record::new(Some(record.raw()), &faulty));
         }
@@ -356,7 +462,7 @@ mod tests {
         }
         assert!(!faulty.get());
         assert_eq!(written(&read), (head, streams));
-        assert!(read.awaits("\"a\"") && read.readers().next().is_none() && read.bytes == session.bytes);
-        assert_eq!(read.unsaved_events(stream), Some(Unsaved { gone: 0..0, new: 0..1 }));
+        assert!(read.awaits("\"a\"") && read.readers().next().is_none() && read.share == session.share);
+        assert_eq!(read.unsaved_events(stream), Some(Unsaved { gone: 0..0, new: 1..2 }));
     }
 }

@@ -66,7 +66,8 @@ impl Gateway {
             "counters" => self.restore_counters(record),
             "peer" => self.restore_peer(record),
             "http_session" => {
-                let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now));
+                let share = self.ground.kept_events.share();
+                let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now, share));
                 self.incoming.session_of.insert(session.peer, name.clone());
                 self.incoming.sessions.insert(name, session);
             }
@@ -86,8 +87,9 @@ impl Gateway {
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
             "whole_card" => {
                 let card = record.json("card");
-                let agent = self.scope_of(record).registry.get_mut(&record.text("alias"));
-                record.found(agent.map(|agent| agent.restore_card(card)));
+                let scope = self.scopes.get_or_default(record.text("scope").as_str());
+                let agent = scope.registry.get_mut(&record.text("alias"));
+                record.found(agent.map(|agent| agent.restore_card(card, &self.ground.cards)));
             }
             "said" => {
                 let (number, entry) = (record.place("number"), history::Entry::read(&record.inner("entry")));
@@ -151,10 +153,10 @@ impl Gateway {
 
     /// A card whose time is up is as good as none.
     fn restore_card(&mut self, record: &Record<'_, '_>) {
-        let limit = self.ground.config.limits.cards_by_url;
         let card = agent::read_card(record, &self.ground).filter(|(_, card)| card.until > self.ground.now);
         if let Some((url, card)) = card {
-            self.scope_of(record).cards.restore(&url, card, limit);
+            let scope = self.scopes.get_or_default(record.text("scope").as_str());
+            scope.cards.restore(&url, card, &self.ground.cards, &self.ground.config.limits);
         }
     }
 

@@ -243,6 +243,10 @@ test("whoever can be reached by others asks for a token and calls no private add
 
   const open = await served(t, ["--host", "0.0.0.0", "--insecure"]);
   const elsewhere = open.url.replace("0.0.0.0", "127.0.0.1");
+  const statuses = ["127.0.0.1", "localhost:4545", "elsewhere.test", "[::2]"].map(
+    async (Host) => (await send(elsewhere, { headers: { Host }, body: initialize }).done).status,
+  );
+  assert.deepEqual(await Promise.all(statuses), [200, 200, 403, 403], "no page whose name was led here is let in");
   const agent = await httpServer(t, () => assert.fail("it is private"));
   const { text } = await modern(elsewhere, "connect_agent", { alias: "a", agent_url: agent }).done;
   assert.match(text, /blocked|private/i);
@@ -345,4 +349,48 @@ test("a reader of one whole answer that stands still is let go, and one that wai
   await new Promise((resolve) => large.read().on("data", (piece) => (bytes += piece.length)).on("close", resolve).resume());
   assert.ok(bytes < 32 << 20, `${bytes} bytes`);
   assert.equal(quiet.request.destroyed, false, "nothing waits for whoever has no answer yet");
+});
+
+test("a reader of one whole answer that takes sips is let go, and one that reads on has all of it", async (t) => {
+  const text = `${"\u{1f35c}".repeat(1 << 20)}${"x".repeat(28 << 20)}`;
+  const react = ({ type, request }, core) => {
+    if (type !== "request") return;
+    core.say({ type: "response_head", request, status: 200, headers: [] });
+    core.say({ type: "response_body", request, text }, { type: "response_end", request });
+  };
+  const { url } = await scripted(t, react, { standstill_ms: 300 });
+  const whole = await send(url, { method: "GET" }).done;
+  assert.equal(whole.text, text);
+  const sipping = http.request(url);
+  t.after(() => sipping.destroy());
+  sipping.on("error", () => {}).end();
+  const response = await new Promise((resolve) => sipping.once("response", resolve));
+  response.on("error", () => {}).pause();
+  // More than a sip a while is in what buffers lie between.
+  let bytes = 0;
+  const sips = setInterval(() => (bytes += response.read(16 << 10)?.length ?? 0), 20);
+  t.after(() => clearInterval(sips));
+  await new Promise((resolve) => response.once("close", resolve));
+  assert.ok(bytes < 28 << 20, `${bytes} bytes`);
+});
+
+test("answers that nobody reads take no more than a limit", async (t) => {
+  const react = ({ type, request }, core) => {
+    if (type !== "request") return;
+    core.say({ type: "response_head", request, status: 200, headers: [] });
+    core.say({ type: "response_body", request, text: "x".repeat(16 << 20) }, { type: "response_end", request });
+  };
+  const { url } = await scripted(t, react, { unread_bytes: 40 << 20 });
+  const responses = [];
+  for (let number = 0; number < 6; number += 1) {
+    const request = http.request(url);
+    t.after(() => request.destroy());
+    request.on("error", () => {}).end();
+    const response = await new Promise((resolve) => request.once("response", resolve));
+    responses.push(response.on("error", () => {}).pause());
+  }
+  const ended = responses.map((response) => new Promise((resolve) => response.on("close", resolve).resume()));
+  await Promise.all(ended);
+  const whole = responses.filter(({ complete }) => complete).length;
+  assert.ok(whole >= 2 && whole <= 4, `${whole} of them`);
 });

@@ -629,13 +629,18 @@ impl Watch {
         }
         let line = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
         let (id, data, peer) = (line("id: "), line("data:").unwrap_or_default(), waiting.peer);
+        let scarce = self.served.config.limits.session_event_bytes < 1 << 20 && waiting.resumes;
         match &waiting.stream {
             Some((name, stream)) => {
+                if let Some((_, number)) = id.as_deref().and_then(event_id).filter(|_| scarce) {
+                    waiting.next_event = waiting.next_event.max(number);
+                }
                 let expected = format!("{stream}-{}", waiting.next_event);
                 assert_eq!(id.as_deref(), Some(expected.as_str()), "no event twice, none lost: {event}");
                 waiting.next_event += 1;
                 let (number, name, stream) = (waiting.next_event - 1, name.clone(), *stream);
-                let is_new = self.served.sessions.get_mut(&name).is_none_or(|session| session.event(stream, number, event));
+                let is_new =
+                    self.served.sessions.get_mut(&name).is_none_or(|session| session.event(stream, number, event, scarce));
                 if !is_new {
                     return;
                 }
