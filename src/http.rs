@@ -89,7 +89,7 @@ pub fn retry_after_ms(value: &str, now: WallTime) -> Option<u64> {
         let seconds = text::whole(value).unwrap_or(u64::MAX);
         return Some(seconds.saturating_mul(1000).min(RETRY_AFTER_CAP_MS));
     }
-    let at = WallTime::from_http_date(value)?;
+    let at = WallTime::from_http_date(value, now)?;
     Some(u64::try_from(at.0.saturating_sub(now.0)).unwrap_or(0).min(RETRY_AFTER_CAP_MS))
 }
 
@@ -171,6 +171,8 @@ mod tests {
             ("999999", Some(3_600_000)),
             ("99999999999999999999999", Some(3_600_000)),
             ("Sun, 06 Nov 1994 08:49:47 GMT", Some(10_000)),
+            ("Sunday, 06-Nov-94 08:49:47 GMT", Some(10_000)),
+            ("Sun Nov  6 08:49:47 1994", Some(10_000)),
             ("Sun, 06 Nov 1994 08:49:27 GMT", Some(0)),
             ("Wed, 21 Oct 2026 07:28:00 GMT", Some(3_600_000)),
             ("-5", None),

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
+use crate::list::gather;
 use crate::text;
 
 /// A moment on the host's monotonic clock, in milliseconds. A host that goes back in time is taken to stand still.
@@ -71,20 +72,28 @@ impl WallTime {
         Some(Self((days(year, month, day) * 1440 + hour * 60 + minute - offset) * 60_000 + second * 1000 + ms))
     }
 
-    /// The date of an HTTP header (RFC 9110 §5.6.7, the preferred form): `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The date of an HTTP header in any of its three forms (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`,
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`. A year of two digits is at most 50 years after `now`.
     #[must_use]
-    pub fn from_http_date(text: &str) -> Option<Self> {
+    pub fn from_http_date(text: &str, now: Self) -> Option<Self> {
         const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-        let (_, date) = text::split_once(text.trim(), ", ")?;
-        let mut words = date.split(' ');
+        let words = gather(text.split([' ', ',', '-']).filter(|word| !word.is_empty()));
+        let (day, month, year, clock) = match words.as_slice() {
+            [_, day, month, year, clock, "GMT"] | [_, month, day, clock, year] => (*day, *month, *year, *clock),
+            _ => return None,
+        };
         let number = |text: &str| text::whole(text).and_then(|number| i64::try_from(number).ok());
-        let day = number(words.next()?).filter(|day| (1..=31).contains(day))?;
-        let month = words.next()?;
+        let day = number(day).filter(|day| (1..=31).contains(day))?;
         let month = MONTHS.iter().zip(1_i64..).find(|(name, _)| **name == month)?.1;
-        let year = number(words.next()?).filter(|year| (1970..=9999).contains(year))?;
-        let mut clock = words.next()?.split(':').map(|part| number(part).filter(|number| (0..=60).contains(number)));
+        let mut full = number(year)?;
+        if year.len() == 2 {
+            let (this, ..) = civil(now.0.div_euclid(86_400_000));
+            full += (this + 50 - full).div_euclid(100) * 100;
+        }
+        let year = Some(full).filter(|year| (1970..=9999).contains(year))?;
+        let mut clock = clock.split(':').map(|part| number(part).filter(|number| (0..=60).contains(number)));
         let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-        if words.next()? != "GMT" || words.next().is_some() || clock.next().is_some() {
+        if clock.next().is_some() {
             return None;
         }
         Some(Self((days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) * 1000))
@@ -158,11 +167,31 @@ mod tests {
 
     #[test]
     fn http_dates_are_read() {
-        assert_eq!(WallTime::from_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(WallTime(784_111_777_000)));
-        for text in
-            ["", "06 Nov 1994", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 99 Nov 1994 08:49:37 GMT"]
-        {
-            assert_eq!(WallTime::from_http_date(text), None, "{text}");
+        let now = WallTime(784_111_777_000);
+        for text in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Sun Nov 06 08:49:37 1994",
+        ] {
+            assert_eq!(WallTime::from_http_date(text, now), Some(now), "{text}");
+        }
+        let of = |text: &str, now: &str| WallTime::from_http_date(text, WallTime::from_rfc3339(now).unwrap());
+        assert_eq!(
+            of("Monday, 06-Nov-06 08:49:37 GMT", "1994-01-01T00:00:00Z"),
+            of("Mon, 06 Nov 2006 08:49:37 GMT", "1994-01-01T00:00:00Z")
+        );
+        assert_eq!(of("Sunday, 06-Nov-94 08:49:37 GMT", "2026-01-01T00:00:00Z"), Some(now));
+        for text in [
+            "",
+            "06 Nov 1994",
+            "Sun, 06 Nov 1994 08:49 GMT",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 99 Nov 1994 08:49:37 GMT",
+            "Sun Nov 6 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37",
+        ] {
+            assert_eq!(WallTime::from_http_date(text, now), None, "{text}");
         }
     }
 }

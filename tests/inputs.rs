@@ -181,7 +181,9 @@ fn messages() -> Vec<String> {
     }
     let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"debug"}"#;
     for method in ["server/discover", "tools/list", "subscriptions/listen", "resources/list", "prompts/list"] {
-        list.push(format!(r#"{{"jsonrpc":"2.0","id":1.5,"method":"{method}","params":{{"_meta":{meta}}}}}"#));
+        list.push(format!(
+            r#"{{"jsonrpc":"2.0","id":1.5,"method":"{method}","params":{{"notifications":{{}},"_meta":{meta}}}}}"#
+        ));
     }
     list.push(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}]"#.to_owned());
     list.push(r#"{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"narrows://agents/a"}}"#.to_owned());

@@ -154,10 +154,14 @@ pub fn asked_ms(run: &Run<'_>, reply: &Reply) -> Option<u64> {
     http::header(&reply.headers, "retry-after").and_then(|value| http::retry_after_ms(value, run.ground.wall()))
 }
 
-/// How long the agent is to be left alone: `Retry-After` of a 429 or 503. The alias's bucket stays empty until then, and
-/// the wait is the longer one where it is empty by itself.
+/// How long an agent is left alone that had too many requests and does not say for how long.
+const SILENCE_MS: u64 = 1000;
+
+/// How long the agent is to be left alone: `Retry-After` of a 429 or 503, and a second after a 429 without one. The alias's
+/// bucket stays empty until then, and the wait is the longer one where it is empty by itself.
 pub fn silence_ms(run: &mut Run<'_>, target: &Target, reply: &Reply) -> Option<u64> {
-    let wait_ms = asked_ms(run, reply).filter(|_| matches!(reply.status, 429 | 503))?;
+    let unsaid = Some(SILENCE_MS).filter(|_| reply.status == 429);
+    let wait_ms = asked_ms(run, reply).or(unsaid).filter(|_| matches!(reply.status, 429 | 503))?;
     let now = run.ground.now;
     if let Some((alias, registration)) = &target.alias
         && let Some(agent) = run.scope.registry.same(alias, *registration)

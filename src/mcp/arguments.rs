@@ -85,7 +85,11 @@ impl<'a> Arguments<'a> {
                 None
             }
             None if json::kind(raw) == Kind::Number => {
-                self.fail(format!("`{}{key}` must be a whole number, not {}", self.at, raw.get()));
+                let what = match json::scaled(raw.get(), 0) {
+                    Some(_) => String::from("a whole number"),
+                    None => format!("at least {least} and at most {}", i64::MAX),
+                };
+                self.fail(format!("`{}{key}` must be {what}, not {}", self.at, raw.get()));
                 None
             }
             None => {

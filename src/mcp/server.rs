@@ -169,8 +169,13 @@ fn modern<'a>(
             Ok(Answer::Result(era::shape(out, Era::Modern, &ground.config)))
         }
         "subscriptions/listen" => {
-            let wanted = params.get("notifications").and_then(json::members).unwrap_or_default();
-            let asked = wanted.get("toolsListChanged").and_then(json::boolean).unwrap_or(false);
+            let fault =
+                || RpcError::new(INVALID_PARAMS, "`notifications` must be an object of what is to be told, each true or false");
+            let wanted = params.get("notifications").and_then(json::members).ok_or_else(fault)?;
+            let asked = match wanted.get("toolsListChanged") {
+                Some(raw) => json::boolean(raw).ok_or_else(fault)?,
+                None => false,
+            };
             let tools = asked && !ground.config.mcp_servers.is_empty();
             Ok(Answer::Listen { acknowledgement: era::acknowledgement(id.as_json(), tools), tools })
         }

@@ -150,7 +150,7 @@ fn one_principal_takes_no_sessions_from_another() {
 #[test]
 fn one_principal_takes_no_requests_from_another() {
     let mut world = World::new(&format!(r#"{{"limits":{{"requests":2}},"a2a":{{}},{TOKENS}}}"#));
-    let listen = |world: &mut World, who| world.modern_as(&[who], "1", "subscriptions/listen", "", "{}");
+    let listen = |world: &mut World, who| world.modern_as(&[who], "1", "subscriptions/listen", "", r#"{"notifications":{}}"#);
     for _ in 0..2 {
         listen(&mut world, A);
     }

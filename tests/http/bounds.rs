@@ -9,7 +9,7 @@ use super::world::{CONNECT, LEGACY, SEND, SEND_WITH_PROGRESS, World, initialize,
 #[test]
 fn requests_beyond_the_limit_are_told_to_come_back() {
     let mut world = World::new(r#"{"limits":{"requests":2}}"#);
-    let listen = |world: &mut World| world.modern("1", "subscriptions/listen", "", "{}");
+    let listen = |world: &mut World| world.modern("1", "subscriptions/listen", "", r#"{"notifications":{}}"#);
     let (one, two) = (listen(&mut world), listen(&mut world));
     let three = listen(&mut world);
     let response = world.done(three);
@@ -96,7 +96,7 @@ fn a_thousand_vanished_clients_leave_nothing() {
         let stream = world.begin_stream();
         world.work(&stream, "thinking");
         world.gone(calling);
-        let listening = world.modern("1", "subscriptions/listen", "", "{}");
+        let listening = world.modern("1", "subscriptions/listen", "", r#"{"notifications":{}}"#);
         world.gone(listening);
         let standing = world.head("GET", "/mcp", &[("Mcp-Session-Id", &session)]);
         world.gone(standing);

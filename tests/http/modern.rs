@@ -134,6 +134,26 @@ fn whoever_leaves_cancels() {
 }
 
 #[test]
+fn a_listener_says_what_it_wants_to_be_told() {
+    let mut world = World::new("{}");
+    for params in [
+        "{}",
+        r#"{"notifications":null}"#,
+        r#"{"notifications":"toolsListChanged"}"#,
+        r#"{"notifications":[]}"#,
+        r#"{"notifications":{"toolsListChanged":1}}"#,
+    ] {
+        let request = world.modern("7", "subscriptions/listen", "", params);
+        let response = world.done(request);
+        assert!(
+            response.body.contains(r#""id":7,"error":{"code":-32602,"message":"`notifications` must be"#),
+            "{}",
+            response.body
+        );
+    }
+}
+
+#[test]
 fn a_listener_is_acknowledged_first_and_answered_last() {
     let mut world = World::new("{}");
     let filter = r#"{"notifications":{"toolsListChanged":true}}"#;

@@ -52,7 +52,11 @@ impl World {
             1 | 2 => self.resume(client),
             3 => self.cancel_over_http(client),
             4 | 5 if !self.clients[client].is_modern() => self.stand(client),
-            4 => drop(self.post(client, vec![("subscriptions/listen".to_owned(), "{}".to_owned(), Patience::Unlimited)], &[])),
+            4 => drop(self.post(
+                client,
+                vec![("subscriptions/listen".to_owned(), r#"{"notifications":{}}"#.to_owned(), Patience::Unlimited)],
+                &[],
+            )),
             6 => self.mistake(client),
             7 if self.clients[client].version == "2025-03-26" => {
                 let mut messages = vec![self.wish_of(client, 4), self.wish_of(client, 23)];

@@ -466,7 +466,7 @@ impl World {
         match self.chance.below(13) {
             12 => self.broken_message(peer),
             8 if self.peers[peer].modern => {
-                let params = format!(r#"{{"_meta":{{{META}}}}}"#);
+                let params = format!(r#"{{"notifications":{{}},"_meta":{{{META}}}}}"#);
                 self.request(peer, "subscriptions/listen", &params, Patience::Unlimited);
             }
             9 => {

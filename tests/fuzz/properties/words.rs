@@ -60,7 +60,7 @@ pub const MESSAGES: [&str; 14] = [
     r#"{"jsonrpc":"2.0","id":5,"method":"prompts/get","params":{"name":"connect_and_ask","arguments":{"url":"https://x.test","question":"?"}}}"#,
     r#"{"jsonrpc":"2.0","id":6,"method":"logging/setLevel","params":{"level":"debug"}}"#,
     r#"{"jsonrpc":"2.0","id":7,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
-    r#"{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"toolsListChanged":true}}"#,
+    r#"{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}"#,
     r#"{"jsonrpc":"2.0","id":8,"method":"resources/list"}"#,
     r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
     "INFO ready",
