@@ -16,7 +16,7 @@ pub(super) const TOOL: Tool = Tool {
     description: "Removes an agent by its alias, with its conversation, history, inbox entries, rate limit and health. Calls still running to it end as canceled.",
     input: r#"{"type":"object","properties":{"alias":{"type":"string"}},"required":["alias"],"additionalProperties":false}"#,
     output: output!(
-        r#""alias":{"type":"string"},"url":{"type":"string"},"aborted":{"type":"integer","description":"calls that were running"}"#,
+        r#""alias":{"type":"string"},"url":{"type":"string"},"aborted":{"type":"integer"}"#,
         r#""alias","url","aborted""#
     ),
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },

@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "discover_agents",
     title: "Discover agents",
     description: "Asks an agent directory for agent cards. Connect what you find with connect_agent. With help it tells the filter syntax.",
-    input: r#"{"type":"object","properties":{"directory_url":{"type":"string","description":"needed where no default is configured"},"filter":{"type":"string","maxLength":256},"query":{"type":"string","description":"same as filter"},"limit":{"type":"integer","minimum":1},"cursor":{"type":"string","description":"next_token of the page before"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"help":{"type":"boolean"}},"additionalProperties":false}"#,
+    input: r#"{"type":"object","properties":{"directory_url":{"type":"string","description":"needed where there is no default"},"filter":{"type":"string","maxLength":256},"query":{"type":"string","description":"same as filter"},"limit":{"type":"integer","minimum":1},"cursor":{"type":"string","description":"next_token of the page before"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"help":{"type":"boolean"}},"additionalProperties":false}"#,
     output: output!(
         r#""agents":{"type":"array","items":{"type":"object"}},"next_token":{"type":"string"},"problems":{"type":"array","items":{"type":"object","properties":{"index":{"type":"integer"},"why":{"type":"string"}},"required":["why"]}},"help":{"type":"object"}"#,
         r#""agents""#,

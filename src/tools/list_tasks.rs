@@ -18,7 +18,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "list_tasks",
     title: "List tasks",
     description: "Lists the tasks that other agents gave to this gateway, those that changed last first. Answer them with respond_task.",
-    input: r#"{"type":"object","properties":{"state":{"type":"string","description":"only tasks in this state, such as submitted or input-required"},"limit":{"type":"integer","minimum":1,"maximum":100,"description":"default 50"},"cursor":{"type":"string","description":"next_cursor of the page before"}},"additionalProperties":false}"#,
+    input: r#"{"type":"object","properties":{"state":{"type":"string","description":"only those in it, such as input-required"},"limit":{"type":"integer","minimum":1,"maximum":100,"description":"default 50"},"cursor":{"type":"string","description":"next_cursor of the page before"}},"additionalProperties":false}"#,
     output: output!(r#""tasks":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":"string"}"#, r#""tasks""#),
     hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
     asks: false,

@@ -14,7 +14,7 @@ use crate::mcp::outcome::{Code, ToolError};
 /// The JSON Schema of `parts`.
 macro_rules! parts_schema {
     () => {
-        r#"{"type":"array","items":{"type":"object","properties":{"text":{"type":"string"},"data":{"description":"any JSON value"},"url":{"type":"string"},"raw":{"type":"string","description":"base64"},"media_type":{"type":"string"},"filename":{"type":"string"},"metadata":{"type":"object"}},"additionalProperties":false},"description":"instead of message: each part has exactly one of text, data, url, raw"}"#
+        r#"{"type":"array","items":{"type":"object","properties":{"text":{"type":"string"},"data":{"description":"any JSON value"},"url":{"type":"string"},"raw":{"type":"string","description":"base64"},"media_type":{"type":"string"},"filename":{"type":"string"},"metadata":{"type":"object"}},"additionalProperties":false},"description":"instead of message; each has exactly one of text, data, url, raw"}"#
     };
 }
 pub(super) use parts_schema;

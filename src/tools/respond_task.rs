@@ -17,13 +17,11 @@ use crate::served::{Duty, TaskNumber};
 pub(super) const TOOL: Tool = Tool {
     name: "respond_task",
     title: "Respond to task",
-    description: "Answers a task that another agent gave to this gateway: with words, with an artifact, and with the state that the task is in then. completed, failed, rejected and canceled end it; input-required asks its caller for more; working says that it goes on.",
+    description: "Answers a task that another agent gave to this gateway with words, an artifact and its state from now on: working goes on, input-required asks its caller for more, completed, failed, rejected and canceled end it.",
     input: concat!(
         r#"{"type":"object","properties":{"task_id":{"type":"string"},"message":{"type":"string","description":"text for the caller; or use parts"},"parts":"#,
         parts_schema!(),
-        r#","artifact":{"type":"object","description":"a result: its content in text or parts","properties":{"name":{"type":"string"},"description":{"type":"string"},"message":{"type":"string","description":"its text; or use parts"},"parts":"#,
-        parts_schema!(),
-        r#"}},"state":{"type":"string","enum":["working","input-required","auth-required","completed","failed","rejected","canceled"]}},"required":["task_id","state"],"additionalProperties":false}"#
+        r#","artifact":{"type":"object","description":"a result, with a content of the same form","properties":{"name":{"type":"string"},"description":{"type":"string"},"message":{"type":"string"},"parts":{"type":"array","items":{"type":"object"}}}},"state":{"type":"string","enum":["working","input-required","auth-required","completed","failed","rejected","canceled"]}},"required":["task_id","state"],"additionalProperties":false}"#
     ),
     output: output!(r#""task":{"type":"object"}"#, r#""task""#),
     hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
