@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::dispatch::{Dispatch, Sink};
+use self::pace::Pace;
 
 use crate::exchange::{Exchanges, Failure, Owner, Plan, Report, Want};
 use crate::ground::Ground;
@@ -37,6 +38,7 @@ pub mod kept;
 pub mod life;
 pub mod linked;
 pub mod outgoing;
+pub mod pace;
 pub mod ping;
 pub mod policy;
 pub mod push;
@@ -70,6 +72,8 @@ pub struct Caller {
     pub progress_token: Option<Json>,
     /// how far its last progress notification was
     pub progress: Option<u64>,
+    /// how often it is told
+    pub pace: Pace,
     /// the least level of its log messages
     pub log_level: Option<Level>,
     /// what it may be asked
@@ -97,6 +101,7 @@ impl Caller {
             era,
             progress_token,
             progress,
+            pace: Pace::default(),
             log_level,
             capabilities,
             asked: 0,
@@ -144,21 +149,51 @@ impl<'g> Run<'g> {
         Self { ground, scope, exchanges, served, scope_name, caller, answers, disconnected, dispatched }
     }
 
-    /// Tells the caller how far the call is, where it asked for that.
+    /// Tells the caller how far the call is, where it asked for that and was not told too often.
     pub fn progress(&mut self, message: &str) {
-        self.progress_of(message, None);
+        if let Some(told) = self.step(self.next_step(), message, None) {
+            self.pace(told);
+        }
     }
 
-    /// The same with the number of steps, where that is known.
-    pub fn progress_of(&mut self, message: &str, total: Option<u64>) {
-        self.progress_at(self.caller.progress.map_or(1, |before| before.saturating_add(1)), message, total);
+    /// The same at each of so many steps.
+    pub fn progress_of(&mut self, message: &str, total: u64) {
+        if let Some(told) = self.step(self.next_step(), message, Some(total)) {
+            self.say(told);
+        }
     }
 
-    /// The same at a step of its own. A step that is not above the one before is not told (MCP, progress).
-    pub fn progress_at(&mut self, progress: u64, message: &str, total: Option<u64>) {
-        let Some(token) = self.caller.progress_token.clone() else { return };
+    /// The same at a step of its own.
+    #[cfg(any(test, narrows_fixtures))]
+    pub fn progress_at(&mut self, progress: u64, message: &str, total: u64) {
+        if let Some(told) = self.step(progress, message, Some(total)) {
+            self.say(told);
+        }
+    }
+
+    /// Tells the caller a progress notification, unless it had so many that this one waits.
+    pub fn pace(&mut self, notification: Json) {
+        if let Some(told) = self.caller.pace.take(self.ground.now, notification) {
+            self.say(told);
+        }
+    }
+
+    /// Tells what waited, where it may be told now or the call is over.
+    pub fn tell_held(&mut self, is_over: bool) {
+        if let Some(told) = self.caller.pace.release(self.ground.now, is_over) {
+            self.say(told);
+        }
+    }
+
+    fn next_step(&self) -> u64 {
+        self.caller.progress.map_or(1, |before| before.saturating_add(1))
+    }
+
+    /// The notification of a step. One that is not above the one before is not told (MCP, progress).
+    fn step(&mut self, progress: u64, message: &str, total: Option<u64>) -> Option<Json> {
+        let token = self.caller.progress_token.clone()?;
         if self.caller.progress.replace(progress).is_some_and(|before| before >= progress) {
-            return;
+            return None;
         }
         let mut params = Object::new();
         params.json("progressToken", &token).integer("progress", progress);
@@ -167,7 +202,7 @@ impl<'g> Run<'g> {
         }
         // The token is the caller's own and goes back as it came.
         params.json("message", &self.scope.secrets.redact_json(Json::string(message)));
-        self.say(jsonrpc::notification("notifications/progress", &params.finish()));
+        Some(jsonrpc::notification("notifications/progress", &params.finish()))
     }
 
     /// Tells the caller's log what was worked around or failed.
@@ -289,6 +324,9 @@ impl Work {
 
     /// Does what is due now.
     pub fn due(&mut self, run: &mut Run<'_>) -> Option<Ended> {
+        if self.deadline().is_none_or(|deadline| deadline.at > run.ground.now) {
+            return None;
+        }
         match self {
             Self::Connect(work) => work.due(run),
             Self::Card(work) => work.due(run),

@@ -197,6 +197,7 @@ export interface Deadline {
   reason:
     | "call_timeout"
     | "card_timeout"
+    | "progress"
     | "poll"
     | "read_timeout"
     | "stream_closing"

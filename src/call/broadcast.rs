@@ -65,7 +65,7 @@ impl Broadcast {
     /// One notification per agent finished, with the number of all.
     fn tell(&self, run: &mut Run<'_>, alias: &str) {
         let total = u64::try_from(self.parts.len()).unwrap_or(u64::MAX);
-        run.progress_of(&format!("{alias} is done"), Some(total));
+        run.progress_of(&format!("{alias} is done"), total);
     }
 
     fn act(&mut self, run: &mut Run<'_>, mut act: impl FnMut(&mut Send, &mut Run<'_>) -> Option<Ended>) -> Option<Ended> {

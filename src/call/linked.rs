@@ -123,7 +123,7 @@ impl LinkedCall {
                     let params = policy::inbound(run, &self.tool, params);
                     let params = relay::progress(&params, &token);
                     let params = run.scope.secrets.redact_json(params);
-                    run.say(jsonrpc::notification("notifications/progress", &params));
+                    run.pace(jsonrpc::notification("notifications/progress", &params));
                 }
                 None
             }

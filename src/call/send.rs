@@ -340,7 +340,7 @@ impl Send {
                     pending.task_id = Some(task.id.clone()).filter(|id| !id.is_empty());
                 }
                 if run.caller.progress_token.is_some()
-                    && let Some(text) = answer::progress(&applied.change, self.assembly.task(), &run.scope.secrets)
+                    && let Some(text) = answer::progress(&run.scope.secrets, &applied.change, self.assembly.task())
                 {
                     self.tell(run, text);
                 }

@@ -8,7 +8,7 @@ use super::Gateway;
 use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::{Call, CallId, Caller, Ended, Run, Work, fitting};
 use crate::config::ExternalAgent;
-use crate::io::{Deadline, Level, PeerId};
+use crate::io::{Deadline, Level, PeerId, Reason};
 use crate::json::{Object, Raw};
 use crate::jsonrpc::Id;
 use crate::mcp::asks::Answers;
@@ -100,7 +100,8 @@ impl Gateway {
 
     /// Puts a call back with its timer.
     fn keep(&mut self, mut call: Box<Call>) {
-        let deadline = call.work.deadline();
+        let held = call.caller.pace.due().map(|at| Deadline { at, reason: Reason::Progress });
+        let deadline = [held, call.work.deadline()].into_iter().flatten().min_by_key(|deadline| deadline.at);
         self.set_timer(&mut call, deadline);
         if let Sink::Push(number) = call.sink {
             self.served.touch(number);
@@ -142,7 +143,11 @@ impl Gateway {
         self.touch(id);
         // A broadcast is done with some of its agents before it ends; every other call keeps its one.
         let before = if let Work::Broadcast(_) = *call.work { call.work.aliases() } else { Vec::new() };
-        let ended = self.act(&mut call, act);
+        let ended = self.act(&mut call, |work, run| {
+            let ended = act(work, run);
+            run.tell_held(ended.is_some());
+            ended
+        });
         let left = if ended.is_some() || !before.is_empty() { call.work.aliases() } else { Vec::new() };
         match ended {
             Some(ended) if call.sink == Sink::Parked && !matches!(call.work.as_ref(), Work::Kept(_)) => {

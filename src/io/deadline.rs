@@ -19,6 +19,8 @@ pub enum Reason {
     CallTimeout,
     /// the card of a connecting agent is late
     CardTimeout,
+    /// a caller is told how far its call is, who was told so often before that it had to wait
+    Progress,
     /// a task is to be read again
     Poll,
     /// a reading of a task, of which nothing comes, is given up and made again
@@ -50,6 +52,7 @@ impl Reason {
         match self {
             Self::CallTimeout => "call_timeout",
             Self::CardTimeout => "card_timeout",
+            Self::Progress => "progress",
             Self::Poll => "poll",
             Self::ReadTimeout => "read_timeout",
             Self::StreamClosing => "stream_closing",

@@ -15,6 +15,8 @@ use crate::redact::Secrets;
 
 /// How much of a piece of an artifact is told while the call runs, in code points.
 const PIECE: u64 = 200;
+/// The same of the words of a status.
+const WORDS: u64 = 1000;
 
 impl Send {
     pub(super) fn outcome(&self) -> Ended {
@@ -101,15 +103,16 @@ fn task_outcome(label: &str, task: &Task) -> Ended {
     Err(error)
 }
 
-/// What an event tells a caller who waits.
-pub(super) fn progress(change: &Change, task: Option<&Task>, secrets: &Secrets) -> Option<String> {
+/// What an event tells a caller who waits. A secret that is cut is known no more: it goes before that.
+pub(super) fn progress(secrets: &Secrets, change: &Change, task: Option<&Task>) -> Option<String> {
     let task = task?;
+    let told = |words: &str, length: u64| history::shorten(secrets.redact(words.into()).trim(), length);
     match change {
         Change::Nothing | Change::Message => None,
         Change::Started | Change::State | Change::Snapshot => {
             let state = task.status.state.kebab();
             let words = task.status.message.as_ref().map(Message::readable).filter(|words| !words.is_empty());
-            Some(words.map_or_else(|| state.to_string(), |words| format!("{state}: {words}")))
+            Some(words.map_or_else(|| state.to_string(), |words| format!("{state}: {}", told(&words, WORDS))))
         }
         Change::Artifact { at } => {
             let artifact = task.artifacts().get(*at)?;
@@ -117,8 +120,7 @@ pub(super) fn progress(change: &Change, task: Option<&Task>, secrets: &Secrets) 
             let (before, last) = artifact.parts.split_at(artifact.parts.len().saturating_sub(1));
             let mut last = last.to_vec();
             secrets.clean_texts(before, &mut last, true);
-            let piece = readable(&last);
-            let piece = history::shorten(piece.trim(), PIECE);
+            let (name, piece) = (told(name, PIECE), told(&readable(&last), PIECE));
             Some(if piece.is_empty() { format!("artifact {name}") } else { format!("artifact {name}: {piece}") })
         }
     }
