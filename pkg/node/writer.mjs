@@ -1,3 +1,9 @@
+/** How a progress notification begins, with the token that says whose it is. */
+const PROGRESS = /^\{"jsonrpc":"2\.0","method":"notifications\/progress","params":\{"progressToken":("(?:[^"\\]|\\.)*"|[-+.\w]+)/;
+
+/** Where a token that is longer than any in use would end; one that is longer still waits like everything else. */
+const PROGRESS_BYTES = 500;
+
 /**
  * Writes messages to a stream, one line each, in order.
  *
@@ -14,6 +20,7 @@ export class LineWriter {
   #full = false;
   #broken = false;
   #waiting = [];
+  #progress = new Map();
   #whenDrained = [];
 
   /**
@@ -41,8 +48,16 @@ export class LineWriter {
   write(text) {
     if (this.#broken) return;
     // No more than the queue goes into one system call: a very large one fails, as if the reader were gone.
-    if (this.#full) this.#waiting.push(text);
+    if (this.#full) this.#keep(text);
     else this.#put(text);
+  }
+
+  /** What a call said of its progress is out of date with what it says next: of that the last waits. */
+  #keep(text) {
+    const [progress] = PROGRESS.exec(text.slice(0, PROGRESS_BYTES)) ?? [];
+    const place = this.#progress.get(progress) ?? this.#waiting.length;
+    this.#waiting[place] = text;
+    if (progress !== undefined) this.#progress.set(progress, place);
   }
 
   #put(text) {
@@ -67,6 +82,7 @@ export class LineWriter {
     let written = 0;
     while (written < this.#waiting.length && !this.#full) this.#put(this.#waiting[written++]);
     this.#waiting = this.#waiting.slice(written);
+    this.#progress.clear();
     if (this.#full) return;
     for (const tell of this.#whenDrained.splice(0)) tell();
     this.#onDrained();

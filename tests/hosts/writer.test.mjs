@@ -81,3 +81,31 @@ test("a reader that is far behind gets everything in order, and never very much 
   assert.deepEqual(taken.join("").trimEnd().split("\n"), lines);
   assert.ok(Math.max(...calls) < 1200, `${Math.max(...calls)} bytes in one call`);
 });
+
+test("of the progress of a call, the last waits for a reader that stands still", async () => {
+  const [taken, waiting] = [[], []];
+  const stream = new Writable({
+    highWaterMark: 1,
+    write: (chunk, _, done) => {
+      taken.push(String(chunk));
+      waiting.push(done);
+    },
+  });
+  const writer = new LineWriter(stream, { queueBytes: 10 });
+  const progress = (token, progress) => JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: token, progress } });
+  writer.write("the first is too much");
+  for (let i = 0; i < 1000; i += 1) {
+    writer.write(progress("a\"b", i));
+    writer.write(progress(7, i));
+  }
+  writer.write("answer");
+  writer.write(progress(7, 1000));
+  writer.write("other");
+  await new Promise((resolve) => setImmediate(resolve));
+  while (waiting.length > 0) {
+    waiting.shift()();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const lines = taken.join("").trim().split("\n");
+  assert.deepEqual(lines, ["the first is too much", progress("a\"b", 999), progress(7, 1000), "answer", "other"]);
+});
