@@ -1,4 +1,5 @@
 import { GatewayError, checkFunctions, checkOptions } from "./error.mjs";
+import { textOf } from "./json-text.mjs";
 
 /** What every request carries in its `_meta` (MCP 2026-07-28, which has no handshake). */
 const META = {
@@ -9,6 +10,12 @@ const META = {
 
 /** JSON-RPC 2.0 §5.1 */
 const INVALID_PARAMS = -32602;
+
+/** The messages that results came in. */
+const messages = new WeakMap();
+
+/** The text of the structured content of a result of a tool. @param {object} result one that a client gave */
+export const structuredText = (result) => textOf(messages.get(result), ["result", "structuredContent"]);
 
 /** The gateway's own MCP client, for calls that are made by method. */
 export class Client {
@@ -67,7 +74,10 @@ export class Client {
     }
     const waiting = method === undefined ? this.#waiting.get(id) : undefined;
     if (error) waiting?.reject(new GatewayError(error.code === INVALID_PARAMS ? "invalid_argument" : "internal", error.message));
-    else waiting?.resolve(result);
+    else if (waiting) {
+      messages.set(result, text);
+      waiting.resolve(result);
+    }
   }
 
   /** No answer will come any more. @param {GatewayError} error */

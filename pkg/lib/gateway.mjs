@@ -1,4 +1,4 @@
-import { Client } from "./client.mjs";
+import { Client, structuredText } from "./client.mjs";
 import { Driver } from "./driver.mjs";
 import { GatewayError, checkFunctions, checkOptions } from "./error.mjs";
 import { checkOutbound } from "./module.mjs";
@@ -99,9 +99,11 @@ export class Gateway {
 
   async call(name, args = {}, options) {
     const result = await this.#request("tools/call", { name, arguments: args }, options);
-    if (result.isError) throw GatewayError.ofResult(result);
+    // It is rarely wanted, so it is looked for when it is.
+    const json = { get: () => structuredText(result) };
+    if (result.isError) throw Object.defineProperty(GatewayError.ofResult(result), "json", json);
     const { content, structuredContent } = result;
-    return { text: content[0]?.text ?? "", structured: structuredContent, content };
+    return Object.defineProperty({ text: content[0]?.text ?? "", structured: structuredContent, content }, "json", json);
   }
 
   async fetch(request) {

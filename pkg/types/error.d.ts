@@ -66,4 +66,6 @@ export class GatewayError extends Error {
   readonly content?: readonly Content[];
   /** the failed call's structured content, as MCP has it; a message that the agent sent is in it */
   readonly structured?: { readonly [field: string]: unknown };
+  /** the same as JSON text, in which every number stands as it came */
+  readonly json?: string;
 }

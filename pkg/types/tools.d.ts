@@ -4,8 +4,10 @@
 export interface Answer<Structured> {
   /** for people: what the agent said, or a sentence about what was done */
   readonly text: string;
-  /** for programs */
+  /** for programs; a number beyond 2^53 is here what `JSON.parse` makes of it, another one */
   readonly structured: Structured;
+  /** the same as JSON text, in which every number stands as it came; absent where a tool gives nothing structured */
+  readonly json?: string;
   /** both and more, as MCP has it */
   readonly content: readonly Content[];
 }
@@ -18,7 +20,7 @@ export interface Content {
 }
 
 /** A state of a task, A2A 1.0 §4.1.3. */
-export type TaskState =
+export type KnownTaskState =
   | "TASK_STATE_UNSPECIFIED"
   | "TASK_STATE_SUBMITTED"
   | "TASK_STATE_WORKING"
@@ -28,6 +30,9 @@ export type TaskState =
   | "TASK_STATE_INPUT_REQUIRED"
   | "TASK_STATE_REJECTED"
   | "TASK_STATE_AUTH_REQUIRED";
+
+/** The state of an agent's task. One that is not known here is passed on as the agent wrote it. */
+export type TaskState = KnownTaskState | (string & {});
 
 /** Content of a message or an artifact, A2A 1.0 §4.1.6: one of `text`, `raw`, `url` and `data`. */
 export interface Part {
@@ -65,7 +70,8 @@ export interface Artifact {
 
 /** A task, A2A 1.0 §4.1.1, whichever version its agent speaks. What an agent added is there too. */
 export interface Task {
-  readonly id: string;
+  /** absent where the agent gave none */
+  readonly id?: string;
   readonly contextId?: string;
   readonly status?: { readonly state: TaskState; readonly message?: Message; readonly timestamp?: string };
   readonly artifacts?: readonly Artifact[];

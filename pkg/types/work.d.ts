@@ -1,5 +1,5 @@
 import type { Signal } from "./host.js";
-import type { Artifact, Message, Task, TaskState } from "./tools.js";
+import type { Artifact, KnownTaskState, Message, Task } from "./tools.js";
 
 /** A message that somebody sent to the gateway's own agent, for {@link GatewayOptions.onWork}. */
 export interface Work {
@@ -8,7 +8,7 @@ export interface Work {
   /** the whole message, in the form of A2A 1.0 */
   readonly message: Message;
   /** its task as it stands, with what was said before: several messages may belong to one task */
-  readonly task: Task;
+  readonly task: Task & { readonly id: string };
   /** whose message it is: the principal of the caller's token, or `local` */
   readonly principal: string;
   /** the skill that the caller named */
@@ -31,7 +31,7 @@ export type WorkUpdate =
 
 /** An event as A2A 1.0 §3.2.3 has it. Ids may be left out. */
 export type WorkEvent =
-  | { readonly statusUpdate: { readonly status: { readonly state: TaskState; readonly message?: Message } } }
+  | { readonly statusUpdate: { readonly status: { readonly state: KnownTaskState; readonly message?: Message } } }
   | { readonly artifactUpdate: { readonly artifact: Artifact; readonly append?: boolean; readonly lastChunk?: boolean } }
   | { readonly message: Message }
   | { readonly task: Partial<Task> };

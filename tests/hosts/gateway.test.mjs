@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { mock, test } from "node:test";
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
 import * as node from "../../pkg/node.mjs";
+import { textOf } from "../../pkg/lib/json-text.mjs";
 import * as slim from "../../pkg/slim.mjs";
 import { settled } from "./driven.mjs";
 
@@ -116,6 +117,33 @@ test("a failed task comes with its error", async (t) => {
   const gateway = await opened(t, { host: { fetch } });
   const failed = await failure(gateway.send({ agent: "https://agent.example/", message: "x" }));
   assert.deepEqual([failed.code, failed.task.id, failed.structured.task.id], ["task_failed", "t1", "t1"]);
+});
+
+test("what JSON.parse cannot hold stands in the text of what is structured", async (t) => {
+  const odd = String.raw`{ "a\"]}" : [1e400, {"b,":-0}],"big":9007199254740993 , "big" : 12345678901234567890,"s":"\\","t" : [ ] , "u":{},"v":true }`;
+  const task = (state) => `{"id":"t1","status":{"state":"${state}"},"metadata":${odd}}`;
+  let state = "TASK_STATE_COMPLETED";
+  const fetch = ({ method, body }) =>
+    method === "GET" ? { status: 404 } : { status: 200, headers: [["content-type", "application/json"]], body: `{"jsonrpc":"2.0","id":${JSON.parse(body).id},"result":{"task":${task(state)}}}` };
+  const gateway = await opened(t, { host: { fetch } });
+  const answer = await gateway.send({ agent: "https://agent.example/", message: "x" });
+  assert.notEqual(String(answer.structured.task.metadata.big), "12345678901234567890");
+  for (const number of ["1e400", "-0", "9007199254740993", "12345678901234567890"]) assert.ok(answer.json.includes(number), number);
+  assert.deepEqual(JSON.parse(answer.json), answer.structured);
+  assert.deepEqual(Object.keys(answer), ["text", "structured", "content"]);
+  state = "TASK_STATE_FAILED";
+  const failed = await failure(gateway.send({ agent: "https://agent.example/", message: "x" }));
+  assert.ok(failed.json.includes("12345678901234567890"));
+  assert.deepEqual(JSON.parse(failed.json), failed.structured);
+});
+
+test("the text of a value is found wherever it stands", () => {
+  const inner = String.raw`{"b":"}\"\\","c":[{"x":"]"},1.50,null],"":{} ,"d":-1e9}`;
+  const text = ` { "z":"a,b" , "a" : ${inner} ,"y":[ ]}`.trim();
+  assert.equal(textOf(text, ["a"]), inner);
+  for (const [name, value] of [["b", String.raw`"}\"\\"`], ["c", '[{"x":"]"},1.50,null]'], ["", "{}"], ["d", "-1e9"]]) assert.equal(textOf(text, ["a", name]), value);
+  for (const path of [["x"], ["a", "x"], ["x", "y"]]) assert.equal(textOf(text, path), undefined);
+  assert.equal(textOf("{}", ["a"]), undefined);
 });
 
 test("an aborted call is cancelled, and rejects with the signal's reason", async (t) => {

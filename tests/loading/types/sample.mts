@@ -97,11 +97,14 @@ const host: Host = {
 async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<string> {
   using gateway = await Gateway.open({ config, host, scope: "me", onNotice: (notice: Notice) => notice.event, onTrace: (line) => line.length });
   const [first] = await gateway.tools();
-  const { text, structured } = await gateway.send(
+  const { text, structured, json } = await gateway.send(
     { agent: "bistro", message: "hello", parts: null },
     { onProgress: ({ progress, total }) => progress + (total ?? 0) },
   );
   const task: Task | undefined = structured.task;
+  const exact: string | undefined = json;
+  const [id, state]: [string | undefined, string | undefined] = [task?.id, task?.status?.state];
+  const waits = state === "TASK_STATE_INPUT_REQUIRED" || task?.status?.state === "TASK_STATE_OF_TOMORROW";
   const { structured: listed } = await gateway.agents();
   const health: "healthy" | "unhealthy" | "unknown" | undefined = listed.agents[0]?.health;
   const own: string | undefined = (await gateway.call("connect_agent", { alias: "a", agent_url: "https://a.example" })).structured.card?.name;
@@ -120,7 +123,7 @@ async function converse(request: Parameters<Gateway["fetch"]>[0]): Promise<strin
   for (const held of gateway.heldTools()) gateway.acceptTool(held);
   gateway.trace((line) => line.length + (reason?.length ?? 0));
   gateway.trace();
-  return [first?.name, text, task?.status?.state, health, own, other, response.status, gateway.dead].join();
+  return [first?.name, text, exact, id, waits, health, own, other, response.status, gateway.dead].join();
 }
 
 async function rehearse(request: Parameters<typeof respondToChecks>[0]): Promise<number> {
@@ -190,6 +193,10 @@ const badRegister = (gateway: Gateway) => gateway.directory.register({ url: "htt
 const badOption = Gateway.open({ name: "x" });
 // @ts-expect-error a function says what is an update
 const badWork = Gateway.open({ onWork: async () => 5 });
+// @ts-expect-error a function tells of a state that there is
+const badState = Gateway.open({ onWork: async () => ({ statusUpdate: { status: { state: "TASK_STATE_OF_TOMORROW" } } }) });
+// @ts-expect-error some agents give no id
+const badId = (task: Task): string => task.id;
 // @ts-expect-error a response has a status
 const badFetch: Host = { fetch: async () => ({ body: "x" }) };
 // @ts-expect-error a time is a number
