@@ -87,9 +87,16 @@ impl Secrets {
     }
 
     /// Learns the credentials of a header field: without the scheme word, those of at least eight characters, none of
-    /// harmless fields; each cookie's value; the password of `Basic` (RFC 7617 §2) too.
+    /// harmless fields, nor ordinary words in fields that are not named like a credential; each cookie's value; the
+    /// password of `Basic` (RFC 7617 §2) too.
     pub fn learn(&mut self, name: &str, value: &str) {
         credentials::of_header(name, value).iter().for_each(|secret| self.add(secret));
+    }
+
+    /// Whether a header field holds anything that is learned.
+    #[must_use]
+    pub fn is_credential(name: &str, value: &str) -> bool {
+        !credentials::of_header(name, value).is_empty()
     }
 
     /// Learns the user information of what was meant as a URL, where it has any of at least eight characters.

@@ -43,10 +43,50 @@ const HARMLESS: [&str; 26] = [
     "X-Request-Id",
 ];
 
+/// What stands in the names of fields that hold credentials, whatever their values.
+const NAMED: &str = "auth key token secret pass pwd credential cookie session sid sign jwt bearer csrf xsrf assertion otp pin code";
+
+/// The longest value that may be ordinary words, and the longest of those.
+const WORDS: usize = 24;
+const WORD: usize = 14;
+/// How many words stand together, and how many letters of a kind.
+const TOGETHER: usize = 4;
+const ALIKE: u32 = 3;
+
 /// Scheme words that stand before a credential in fields of any name.
 const SCHEMES: [&str; 4] = ["ApiKey", "Basic", "Bearer", "Token"];
 
-/// The credentials of a header field, without scheme words and short ones.
+/// Whether a value is what anybody may say, such as `production`, `eu-west-1` or `app.example.com`: few words, none of
+/// which looks drawn by lot.
+fn is_ordinary(value: &str) -> bool {
+    let pieces = || value.split(['-', '_', '.', ' ']);
+    let is_number = |piece: &str| piece.len() <= 2 && piece.bytes().all(|byte| byte.is_ascii_digit());
+    value.len() <= WORDS
+        && pieces().count() <= TOGETHER
+        && pieces().all(|piece| is_word(piece) || !piece.is_empty() && is_number(piece))
+        && pieces().any(|piece| piece.len() > 2)
+}
+
+/// Whether it can be pronounced and is written in one case.
+fn is_word(piece: &str) -> bool {
+    let rest = piece.get(1..).unwrap_or_default();
+    let one_case =
+        rest.bytes().all(|byte| byte.is_ascii_lowercase()) || piece.bytes().all(|byte| byte.is_ascii_uppercase());
+    let (mut vowels, mut alike, mut last) = (0, 0, None);
+    for byte in piece.bytes() {
+        let is_vowel = matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+        alike = if last == Some(is_vowel) { alike + 1 } else { 1 };
+        if alike > ALIKE || !byte.is_ascii_alphabetic() {
+            return false;
+        }
+        last = Some(is_vowel);
+        vowels += usize::from(is_vowel);
+    }
+    one_case && (1..=WORD).contains(&piece.len()) && vowels * 4 >= piece.len()
+}
+
+/// The credentials of a header field, without scheme words and short ones. A field whose name says nothing of credentials
+/// has none where its value is ordinary.
 pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     let value = value.trim_ascii();
@@ -62,6 +102,10 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
         let (scheme, rest) = value.split_once(' ').unwrap_or_default();
         let known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
         let credential = if known || (authorization && !scheme.is_empty()) { rest.trim_ascii() } else { value };
+        let lower = name.to_ascii_lowercase();
+        if !known && !NAMED.split(' ').any(|part| text::holds(&lower, part)) && is_ordinary(value) {
+            return secrets;
+        }
         if scheme.eq_ignore_ascii_case("Basic") {
             secrets.extend(password(credential));
         }

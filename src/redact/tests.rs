@@ -55,6 +55,39 @@ fn harmless_fields_are_never_secret() {
 }
 
 #[test]
+fn ordinary_words_are_secret_under_the_name_of_a_credential_alone() {
+    for value in ["production", "engineering", "ENGINEERING", "Sandbox-staging", "eu-west-1", "app.example.com"] {
+        assert_eq!(known("X-Tenant", value), [""; 0], "{value}");
+        for name in ["X-Api-Key", "authorization", "X-Auth", "X-Session-Id", "x-amz-security-token", "PRIVATE-TOKEN", "X-Sid"] {
+            assert_eq!(known(name, value).len(), 1, "{name}: {value}");
+        }
+        let scheme = ["Bearer ", value].concat();
+        assert_eq!(known("X-Tenant", &scheme), [value]);
+    }
+    for value in [
+        "hunter2hunter2",
+        "secret:1",
+        "xkcdqzvb",
+        "qwrtpsdfgh",
+        "engineerinG",
+        "enGineering",
+        "12345678",
+        "12-34-56-78",
+        "production-123",
+        "correct-horse-battery-staple",
+        "a-b-c-d-production",
+        "internationalize",
+        "dXNlcjpw",
+        "team@corp.example",
+        "production--x",
+        "2f1c0a9e-77aa",
+        "überalles",
+    ] {
+        assert_eq!(known("X-Tenant", value), [value], "{value}");
+    }
+}
+
+#[test]
 fn text_without_secrets_is_not_copied() {
     let secrets = secrets(&[("X-Api-Key", TOKEN)]);
     for text in ["", "s3cr3t", "s3cr3t-Zx91/valu", "S3CR3T-ZX91/VALUE", "s3cr3t-Zx91/ value", "3cr3t-Zx91/value"] {
@@ -97,7 +130,7 @@ fn digits_of_either_case_are_replaced() {
 
 #[test]
 fn secrets_within_secrets_leave_nothing() {
-    let fields = [("A", "abcdefgh"), ("B", "xxabcdefghyy"), ("C", "ghyyijklmnop"), ("D", "xxabcdefghzz"), ("E", "xxabcdef")];
+    let fields = [("Key-A", "abcdefgh"), ("Key-B", "xxabcdefghyy"), ("Key-C", "ghyyijklmnop"), ("Key-D", "xxabcdefghzz"), ("Key-E", "xxabcdef")];
     let secrets = secrets(&fields);
     assert_eq!(secrets.placeholders("abcdefgh".into()), "secret:1");
     assert_eq!(secrets.placeholders("-xxabcdefghyy-".into()), "-secret:2-");
@@ -109,7 +142,7 @@ fn secrets_within_secrets_leave_nothing() {
 
 #[test]
 fn json_stays_json_in_every_spelling() {
-    let secrets = secrets(&[("A", TOKEN), ("B", r#"quo"ted\key"#), ("C", "12345678"), ("D", r#"left","right"#)]);
+    let secrets = secrets(&[("Key-A", TOKEN), ("Key-B", r#"quo"ted\key"#), ("Key-C", "12345678"), ("Key-D", r#"left","right"#)]);
     let cases = [
         (r#"{"t":"a s3cr3t-Zx91/value b"}"#, r#"{"t":"a [redacted] b"}"#),
         (r#"["s3cr3t-Zx91\/value","\n"]"#, r#"["[redacted]","\n"]"#),
@@ -135,7 +168,7 @@ fn json_stays_json_in_every_spelling() {
 
 #[test]
 fn a_secret_is_learned_once_and_keeps_its_number() {
-    let secrets = secrets(&[("A", "abcdefgh"), ("B", "bcdefghi"), ("C", "Bearer abcdefgh")]);
+    let secrets = secrets(&[("Key-A", "abcdefgh"), ("Key-B", "bcdefghi"), ("Key-C", "Bearer abcdefgh")]);
     assert!(secrets.iter().eq(["abcdefgh", "bcdefghi"]));
     assert_eq!(secrets.placeholders("bcdefghi abcdefgh".into()), "secret:2 secret:1");
     let mut all = Secrets::new();
@@ -161,7 +194,7 @@ fn the_oldest_make_room() {
 
 #[test]
 fn a_spelling_that_is_a_secret_itself_is_that_secret() {
-    let mut secrets = secrets(&[("A", "key/0123"), ("B", "key%2F0123")]);
+    let mut secrets = secrets(&[("Key-A", "key/0123"), ("Key-B", "key%2F0123")]);
     assert_eq!(secrets.placeholders("key/0123 key%2F0123".into()), "secret:1 secret:2");
     secrets.forget_oldest();
     assert_eq!(secrets.placeholders("key/0123 key%2F0123".into()), "key/0123 secret:2");
@@ -217,7 +250,7 @@ fn many_bytes_make_room_too() {
 
 #[test]
 fn the_debug_form_holds_no_secret() {
-    assert_eq!(format!("{:?}", secrets(&[("A", TOKEN)])), "Secrets(1)");
+    assert_eq!(format!("{:?}", secrets(&[("Key-A", TOKEN)])), "Secrets(1)");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::list::gather;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::{Hints, Started, Tool};
+use crate::redact::Secrets;
 use crate::redirect::{self, Reach};
 use crate::registry::Registration;
 use crate::text;
@@ -58,7 +59,8 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     if let Some(path) = &ping_endpoint {
         check_ping(path, &url)?;
     }
-    let remark = dropped_by_browsers(&headers);
+    let remarks = gather([kept_secret(&headers), dropped_by_browsers(&headers)].into_iter().flatten());
+    let remark = (!remarks.is_empty()).then(|| text::joined(&remarks, " "));
     register(run, &alias, Registration { url, headers, rate, ping_endpoint }, remark)
 }
 
@@ -174,6 +176,14 @@ fn check_ping(path: &str, url: &Url) -> Result<(), ToolError> {
         return Err(invalid("`ping_endpoint` must be a path of the agent's own host".into()));
     }
     Ok(())
+}
+
+/// What to say about header fields that are kept out of everything said.
+fn kept_secret(headers: &[(String, String)]) -> Option<String> {
+    let is_secret = |(name, value): &&(String, String)| Secrets::is_credential(name, value);
+    let names = gather(headers.iter().filter(is_secret).map(|(name, _)| name.as_str()));
+    let told = if names.is_empty() { "none of the header fields".into() } else { text::joined(&names, ", ") };
+    (!headers.is_empty()).then(|| format!("Credentials, kept out of every answer: {told}."))
 }
 
 /// What to say about header fields that a browser would drop in silence.
