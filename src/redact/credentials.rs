@@ -44,7 +44,8 @@ const HARMLESS: [&str; 26] = [
 ];
 
 /// What stands in the names of fields that hold credentials, whatever their values.
-const NAMED: &str = "auth key token secret pass pwd credential cookie session sid sign jwt bearer csrf xsrf assertion otp pin code";
+const NAMED: &str =
+    "auth key token secret pass pwd credential cookie session sid sign jwt bearer csrf xsrf assertion otp pin code";
 
 /// The longest value that may be ordinary words, and the longest of those.
 const WORDS: usize = 24;
@@ -70,8 +71,7 @@ fn is_ordinary(value: &str) -> bool {
 /// Whether it can be pronounced and is written in one case.
 fn is_word(piece: &str) -> bool {
     let rest = piece.get(1..).unwrap_or_default();
-    let one_case =
-        rest.bytes().all(|byte| byte.is_ascii_lowercase()) || piece.bytes().all(|byte| byte.is_ascii_uppercase());
+    let one_case = rest.bytes().all(|byte| byte.is_ascii_lowercase()) || piece.bytes().all(|byte| byte.is_ascii_uppercase());
     let (mut vowels, mut alike, mut last) = (0, 0, None);
     for byte in piece.bytes() {
         let is_vowel = matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');

@@ -130,7 +130,13 @@ fn digits_of_either_case_are_replaced() {
 
 #[test]
 fn secrets_within_secrets_leave_nothing() {
-    let fields = [("Key-A", "abcdefgh"), ("Key-B", "xxabcdefghyy"), ("Key-C", "ghyyijklmnop"), ("Key-D", "xxabcdefghzz"), ("Key-E", "xxabcdef")];
+    let fields = [
+        ("Key-A", "abcdefgh"),
+        ("Key-B", "xxabcdefghyy"),
+        ("Key-C", "ghyyijklmnop"),
+        ("Key-D", "xxabcdefghzz"),
+        ("Key-E", "xxabcdef"),
+    ];
     let secrets = secrets(&fields);
     assert_eq!(secrets.placeholders("abcdefgh".into()), "secret:1");
     assert_eq!(secrets.placeholders("-xxabcdefghyy-".into()), "-secret:2-");
