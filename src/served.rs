@@ -21,6 +21,7 @@ use crate::time::WallTime;
 
 pub mod life;
 mod record;
+mod steps;
 mod task;
 
 pub use record::Restored;
@@ -225,7 +226,7 @@ impl ServedTasks {
 
     /// Forgets which tasks may be different.
     pub fn clear_touched(&mut self) {
-        self.tasks.clear_touched(|_| ());
+        self.tasks.clear_touched(|task| task.forget_steps());
     }
 
     /// Every task with its number, the oldest first.

@@ -152,7 +152,7 @@ impl Gateway {
     /// Takes up what restored tasks were at: deliveries go on, and so does the work of other agents; what a function of
     /// the host did is lost.
     pub(crate) fn resume_served(&mut self) {
-        for Restored { number, busy, waiting } in self.served.take_restored() {
+        for Restored { number, busy, waiting } in self.served.take_restored(self.ground.config.limits.artifact_bytes) {
             self.resume_pushes(number, waiting);
             if !busy || self.served.get(number).is_none_or(|task| task.state().is_terminal()) {
                 continue;

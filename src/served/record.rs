@@ -36,10 +36,16 @@ impl ServedTasks {
         self.next_work = self.next_work.max(works);
     }
 
-    /// Writes what a later process needs of a task. `waiting` gives what a push configuration has not delivered; without
-    /// `credentials` no place of delivery is kept.
+    /// Writes what a later process needs of a task: whole, or what is kept beside its [parts](Self::unsaved). `waiting`
+    /// gives what a push configuration has not delivered; without `credentials` no place of delivery is kept.
     #[must_use]
-    pub fn record(&self, number: TaskNumber, task: &ServedTask, waiting: impl Fn(&Push) -> Json, credentials: bool) -> Json {
+    pub fn record(
+        &self,
+        (number, task): (TaskNumber, &ServedTask),
+        waiting: impl Fn(&Push) -> Json,
+        is_whole: bool,
+        credentials: bool,
+    ) -> Json {
         let mut out = Object::new();
         out.string("kind", "task").integer("number", number.0).string("owner", &task.owner).integer("updated", task.updated.0);
         if task.active != task.updated {
@@ -54,7 +60,11 @@ impl ServedTasks {
             entry.nested("keys", keys).optional_string("fault", sent.fault.as_deref());
             out.nested("sent", entry);
         }
-        out.boolean("busy", task.duty.is_busy()).json("task", &task.task().to_json());
+        out.boolean("busy", task.duty.is_busy());
+        match is_whole {
+            true => out.json("task", &task.task().to_json()),
+            false => out.string("id", &task.task().id),
+        };
         match &task.duty {
             Duty::Echo => out.string("duty", "echo"),
             Duty::Inbox => out.string("duty", "inbox"),
@@ -80,7 +90,7 @@ impl ServedTasks {
     }
 
     /// Reads what [`record`](Self::record) wrote. Nobody is at work any more.
-    pub fn restore(&mut self, record: &Record<'_, '_>, limit: u64) {
+    pub fn restore(&mut self, record: &Record<'_, '_>) {
         let number = TaskNumber(record.place("number"));
         let duty = match record.text("duty").as_str() {
             "echo" => Duty::Echo,
@@ -97,11 +107,14 @@ impl ServedTasks {
                 waiting: record.value("messages").map_or_else(Vec::new, |_| unsent(record)),
             },
         };
-        let task = record.value("task").and_then(|raw| Task::read(raw, Dialect::JsonRpc10).ok());
+        let task = match record.value("task") {
+            Some(raw) => Task::read(raw, Dialect::JsonRpc10).ok(),
+            None => Some(Task::new(record.text("id"), None)),
+        };
         let task = record.found(task.map(Some)).unwrap_or_else(|| Task::new(String::new(), None));
         let updated = WallTime(record.integer("updated"));
         let active = record.value("active").map_or(updated, |_| WallTime(record.integer("active")));
-        let mut restored = ServedTask::restored(record.text("owner"), task, duty, limit, (updated, active));
+        let mut restored = ServedTask::restored(record.text("owner"), task, duty, (updated, active));
         restored.changes = record.value("changes").map_or(0, |_| record.number("changes"));
         restored.sent = record.value("sent").map(|raw| {
             let entry = record.of(Some(raw));
@@ -123,9 +136,15 @@ impl ServedTasks {
         self.restored.push(Restored { number, busy: record.boolean("busy"), waiting });
     }
 
-    /// What is to be taken up.
-    pub fn take_restored(&mut self) -> Vec<Restored> {
-        core::mem::take(&mut self.restored)
+    /// What is to be taken up, every task whole and bounded by what its artifacts may take.
+    pub fn take_restored(&mut self, artifact_bytes: u64) -> Vec<Restored> {
+        let restored = core::mem::take(&mut self.restored);
+        for task in &restored {
+            if let Some(task) = self.get_mut(task.number) {
+                task.settle(artifact_bytes);
+            }
+        }
+        restored
     }
 }
 

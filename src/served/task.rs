@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::life::{self, Who};
+use super::steps::{Kept, Step};
 use crate::a2a::asked::PushConfig;
 use crate::a2a::{Artifact, ArtifactUpdate, Assembly, Event, Message, Part, Role, SendRequest, State};
 use crate::a2a::{Status, StatusUpdate, Task, TooLarge};
@@ -38,6 +39,8 @@ pub struct ServedTask {
     pub changes: u64,
     /// what is known of it where a program of the owner sent it to another agent
     pub sent: Option<Box<Sent>>,
+    /// what is kept of it
+    pub(super) kept: Kept,
     assembly: Assembly,
 }
 
@@ -144,18 +147,51 @@ impl ServedTask {
         let _ = assembly.apply(Event::Task(task));
         let (listeners, pushes) = (Vec::new(), Vec::new());
         let (changes, sent) = (0, None);
-        Self { owner, begun: false, duty, updated: at, active: at, listeners, pushes, bytes, changes, sent, assembly }
+        Self {
+            owner,
+            begun: false,
+            duty,
+            updated: at,
+            active: at,
+            listeners,
+            pushes,
+            bytes,
+            changes,
+            sent,
+            kept: Kept::default(),
+            assembly,
+        }
     }
 
-    /// A task of a snapshot.
+    /// A task of a snapshot, to be [settled](Self::settle) once it is whole.
     #[must_use]
-    pub fn restored(owner: String, task: Task, duty: Duty, limit: u64, (updated, active): (WallTime, WallTime)) -> Self {
-        let bytes = whole_weight(&task);
-        let mut assembly = Assembly::new(limit.max(bytes * 2));
-        let _ = assembly.apply(Event::Task(task));
-        let (listeners, pushes) = (Vec::new(), Vec::new());
-        let (changes, sent) = (0, None);
-        Self { owner, begun: true, duty, updated, active, listeners, pushes, bytes, changes, sent, assembly }
+    pub fn restored(owner: String, task: Task, duty: Duty, (updated, active): (WallTime, WallTime)) -> Self {
+        let mut restored = Self::new(owner, Task::new(String::new(), None), duty, 0, updated);
+        (restored.begun, restored.active) = (true, active);
+        restored.replace(task);
+        restored
+    }
+
+    /// Puts another task in its place.
+    pub(super) fn replace(&mut self, task: Task) {
+        self.assembly = Assembly::new(u64::MAX);
+        let _ = self.assembly.apply(Event::Task(task));
+    }
+
+    /// Takes a step of a snapshot.
+    pub(super) fn step(&mut self, step: Step) {
+        match step {
+            Step::Said(message) => self.assembly.say(message),
+            Step::Event(event) => drop(self.assembly.apply(*event)),
+        }
+    }
+
+    /// Counts what came from a snapshot, and bounds what comes now.
+    pub(super) fn settle(&mut self, limit: u64) {
+        let task = self.task().clone();
+        self.bytes = whole_weight(&task);
+        self.assembly = Assembly::new(limit.max(self.bytes * 2));
+        let _ = self.assembly.apply(Event::Task(task));
     }
 
     /// The task.
@@ -189,7 +225,7 @@ impl ServedTask {
         self.bytes += weight(&message);
         self.active = at;
         let event = if waits { Some(self.status(Who::Message, Status::of(State::Working), at)?) } else { None };
-        self.assembly.say(message);
+        self.say(message);
         Ok(event)
     }
 
@@ -212,7 +248,7 @@ impl ServedTask {
         // What was said before is a turn of the conversation now.
         let before = self.task().status.message.clone();
         if let Some(message) = before {
-            self.assembly.say(message);
+            self.say(message);
         }
         self.bytes += status.message.as_ref().map_or(0, weight);
         (self.updated, self.active) = (at, at);
@@ -239,7 +275,14 @@ impl ServedTask {
     }
 
     fn take(&mut self, event: Event) -> Result<Event, Refused> {
-        self.assembly.apply(event.clone()).map(|_| event).map_err(|TooLarge| Refused::TooLarge)
+        self.assembly.apply(event.clone()).map_err(|TooLarge| Refused::TooLarge)?;
+        self.kept.steps.push(Step::Event(Box::new(event.clone())));
+        Ok(event)
+    }
+
+    fn say(&mut self, message: Message) {
+        self.kept.steps.push(Step::Said(message.clone()));
+        self.assembly.say(message);
     }
 
     fn ids(&self) -> (Option<String>, Option<String>) {

@@ -107,7 +107,8 @@ impl Gateway {
     /// A served task, once it is one for its caller.
     pub(super) fn task_record(&self, number: TaskNumber, form: Form) -> Option<Json> {
         let task = self.served.get(number).filter(|task| task.begun)?;
-        let record = self.served.record(number, task, |push| self.undelivered(push), form.keeps_secrets());
+        let (is_whole, credentials) = (form != Form::Kept, form.keeps_secrets());
+        let record = self.served.record((number, task), |push| self.undelivered(push), is_whole, credentials);
         Some(if form.keeps_secrets() { record } else { self.clean(&task.owner, record) })
     }
 }

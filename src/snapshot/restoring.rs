@@ -81,7 +81,8 @@ impl Gateway {
                 let is_there = session.is_some_and(|session| session.restore_event(stream, number, wire));
                 record.found(is_there.then_some(()));
             }
-            "task" => self.served.restore(record, self.ground.config.limits.artifact_bytes),
+            "task" => self.served.restore(record),
+            "task_whole" | "task_step" => self.served.restore_part(record),
             "pin" => self.ground.pins.restore(record),
             "listed" => self.ground.directory.restore(record),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
@@ -293,7 +294,7 @@ fn in_order(records: &[Json]) -> impl Iterator<Item = &Json> {
             // An agent's header fields are secrets too, which keep their numbers where they are known before.
             "secret" => 0,
             "whole_card" | "said" | "inbox" | "card" | "stream" | "task" => 2,
-            "event" => 3,
+            "event" | "task_whole" | "task_step" => 3,
             "call" => 4,
             _ => 1,
         };

@@ -103,7 +103,11 @@ impl Gateway {
             keeper.write(key(&["directory", name]), self.ground.directory.record(name));
         }
         for (task, _) in self.served.take_touched().iter() {
-            keeper.put(key(&["task", &task.0.to_string()]), self.task_record(*task, Form::Kept));
+            let place = key(&["task", &task.0.to_string()]);
+            for (part, record) in self.served.unsaved(*task) {
+                keeper.write(crate::text::joined(&[place.as_str(), "/", &part], ""), record);
+            }
+            keeper.put(place, self.task_record(*task, Form::Kept));
         }
         for (call, ()) in mem::take(&mut self.touched_calls).iter() {
             let record = self.calls.get(call).and_then(|call| call_record(call, Form::Kept, &self.ground));

@@ -47,6 +47,40 @@ fn finished_tasks_are_kept_and_those_of_functions_fail() {
 }
 
 #[test]
+fn a_task_that_grows_is_not_written_again_with_every_piece() {
+    let config = r#"{"a2a":{"responder":"function"}}"#;
+    let mut world = World::new(config);
+    let (work, id) = begin(&mut world, "long");
+    world.checks = false;
+    let grown = |world: &mut World, pieces: usize| {
+        let before = world.written;
+        for piece in 0..pieces {
+            chunk(world, work, &"soup ".repeat(20), piece > 0);
+            state(world, work, "WORKING");
+        }
+        world.written - before
+    };
+    let first = grown(&mut world, 200);
+    let second = grown(&mut world, 200);
+    assert!(first > 200 * 100 && second < first * 2 && second < 200 * 2000, "{first} {second}");
+    // Wherever it is stopped, what is kept is the task.
+    world.checks = true;
+    for piece in 0..40 {
+        chunk(&mut world, work, &"bread ".repeat(200), piece != 20);
+        world.storage.check(&world.gateway, genesis(world.now), &world.config);
+    }
+    let before = result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#));
+    let gateway = Gateway::restore(genesis(world.now), world.config.clone(), &world.storage.pieces()).unwrap();
+    let mut again = World::with(gateway, world.config.clone());
+    again.storage = world.storage.clone();
+    again.drain();
+    let after = result(&mut again, "GetTask", &format!(r#"{{"id":"{id}"}}"#));
+    assert_eq!((&before["artifacts"], text(&after, "status.state")), (&after["artifacts"], "TASK_STATE_FAILED".into()));
+    assert_eq!(again.storage.keys().iter().filter(|key| key.starts_with("task/")).count(), 2, "whole again");
+    again.storage.check(&again.gateway, genesis(again.now), &again.config);
+}
+
+#[test]
 fn an_inbox_task_waits_for_its_answer() {
     let config = r#"{"a2a":{}}"#;
     let mut world = World::new(config);

@@ -39,6 +39,8 @@ pub struct World {
     pub aborts: Vec<ExchangeId>,
     /// what the gateway had kept
     pub storage: Storage,
+    /// bytes that it had kept so far
+    pub written: usize,
     pub config: Config,
     inputs: usize,
     /// work for a function of the host: its number and its order
@@ -67,7 +69,7 @@ impl World {
     pub fn with(gateway: Gateway, config: Config) -> Self {
         let (responses, fetches, aborts) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (works, work_aborts, lookups, notices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (storage, now, inputs, requests, checks) = (Storage::default(), 0, 0, 0, true);
+        let (storage, now, inputs, requests, checks, written) = (Storage::default(), 0, 0, 0, true, 0);
         Self {
             gateway,
             now,
@@ -80,6 +82,7 @@ impl World {
             notices,
             checks,
             storage,
+            written,
             config,
             inputs,
             requests,
@@ -116,7 +119,10 @@ impl World {
                 Output::Fetch { exchange, request } => self.fetches.push((exchange, request)),
                 Output::Abort { exchange } => self.aborts.push(exchange),
                 Output::Message { .. } => panic!("nobody speaks MCP here but over HTTP"),
-                Output::Save(save) => self.storage.keep(save),
+                Output::Save(save) => {
+                    self.written += save.pieces().iter().map(String::len).sum::<usize>();
+                    self.storage.keep(save);
+                }
                 Output::Work { work, order } => self.works.push((work, order.into_string())),
                 Output::WorkAbort { work } => self.work_aborts.push(work),
                 Output::Link { .. } | Output::Tokens { .. } => {}
