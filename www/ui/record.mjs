@@ -38,7 +38,7 @@ export class RecordView {
       this.#said,
       this.#difference,
       this.#test,
-      h("p.hint", {}, "The command writes such files too: narrows --trace FILE."),
+      h("p.hint", {}, "The command writes such files too: ", h("code", {}, "narrows --trace FILE"), "."),
     );
   }
 

@@ -45,7 +45,7 @@ export class TimelineView {
     this.#transport = new Transport(app);
     this.#lane("client", "Client", plainLabel("Client", "Calls tools, speaks MCP."));
     this.#lane("visitor", "Visitor", plainLabel("Visitor", "Sends tasks to the gateway."));
-    this.#lane("gateway", "Gateway", plainLabel("Gateway", "A tick: something in or out."));
+    this.#lane("gateway", "Gateway", plainLabel("Gateway", "A tick: in or out."));
     this.#lane(LEDGER, "ledger", plainLabel("ledger", "An MCP server."));
     const zoom = (factor, sign, label) =>
       h("button", { type: "button", "aria-label": label, title: label, onclick: () => this.#zoom(factor) }, sign);
