@@ -10,7 +10,6 @@ use crate::bucket::Rate;
 use crate::io::Headers;
 use crate::json::{self, Json, Kind, Members, Object, Raw};
 use crate::limits::Limits;
-use crate::list::gather;
 use crate::policy::Settings;
 use crate::text;
 use crate::tools::{TOOLS, offered};
@@ -466,11 +465,6 @@ impl<'a, 'f> Table<'a, 'f> {
 
 /// Every tool that is named is there.
 fn check_tools(config: &Config, faults: &mut Vec<String>) {
-    let needs_history = |name: &&str| config.history.depth == 0 && name.ends_with("_history");
-    let names = gather(config.tools.iter().flatten().map(String::as_str).filter(needs_history));
-    if !names.is_empty() {
-        faults.push(format!("`tools` names {}: they are not there where `history.depth` is 0", names.join(" and ")));
-    }
     let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
     let is_clear = !faults.iter().any(|fault| ["`history", "`a2a", "`tools"].iter().any(|key| fault.starts_with(key)));
     if is_named && config.mcp_servers.is_empty() && is_clear && offered(config).next().is_none() {
