@@ -220,8 +220,10 @@ impl Gateway {
     fn restore_send(&mut self, scope: &str, send: Underway, response: &str) {
         let (depth, at) = (self.ground.config.history.depth, self.ground.wall());
         let agent = send.alias.as_ref().and_then(|alias| self.scopes.get_mut(scope)?.registry.get_mut(alias));
-        let Some(agent) = agent.filter(|agent| agent.url.as_str() == send.url) else { return };
-        send.remember(&mut agent.conversation);
+        let Some(agent) = agent else { return };
+        if agent.url.as_str() == send.url {
+            send.remember(&mut agent.conversation);
+        }
         if depth > 0 {
             agent.history.add(send.entry(response.into(), true, at), depth);
         }

@@ -579,7 +579,9 @@ impl Model {
         if numbers.iter().any(|number| self.sent.get(number).is_none_or(|list| list.iter().any(|sent| !sent.told))) {
             return None;
         }
-        let alone = |number: &&u64| self.sent.get(number).is_some_and(|list| list.iter().any(|sent| sent.alone));
+        // What was sent to the alias at another URL is no part of its conversation.
+        let is_its = |sent: &Sent| sent.alone && sent.registration == agent.registration;
+        let alone = |number: &&u64| self.sent.get(number).is_some_and(|list| list.iter().any(is_its));
         let mut told = numbers.iter().filter(alone);
         let Some(number) = told.next() else { return Some(before) };
         let answer = host.watch.answered.iter().find(|(known, _)| known == number).filter(|_| told.next().is_none())?;

@@ -69,7 +69,8 @@ impl Send {
         let (depth, length, at) =
             (run.ground.config.history.depth, run.ground.config.history.max_entry_length, run.ground.wall());
         let Some((alias, _)) = self.target.alias.as_ref().filter(|_| depth > 0) else { return };
-        let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return };
+        // Of a registration at another URL the conversation is another one, the history is not.
+        let Some(agent) = run.scope.registry.get_mut(alias) else { return };
         let response = match ended {
             Ok(result) => result.texts.first().map_or("", String::as_str),
             Err(error) => error.message.as_str(),
