@@ -11,8 +11,7 @@ use crate::directory::listing::{HELP, Listing};
 use crate::directory::lookups::Asker;
 use crate::directory::{BadCursor, Question};
 use crate::exchange::{Plan, Reply, Report};
-use crate::http;
-use crate::io::{Deadline, ExchangeId, LookupId, Method, Output, Reason};
+use crate::io::{Deadline, ExchangeId, Headers, LookupId, Method, Output, Reason};
 use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::list::gather;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
@@ -25,7 +24,7 @@ use crate::url::Url;
 /// Names under which directories list their cards.
 const LISTS: [&str; 4] = ["cards", "agents", "items", "data"];
 /// Names under which directories name the next page.
-const TOKENS: [&str; 4] = ["next_token", "next_cursor", "nextCursor", "nextPageToken"];
+const TOKENS: [&str; 6] = ["next_token", "next_cursor", "nextToken", "nextCursor", "nextPageToken", "next_page_token"];
 
 /// A discover_agents.
 #[derive(Debug)]
@@ -145,7 +144,7 @@ impl AskDirectory {
         if self.help {
             return Ok(help_result(help));
         }
-        let next = next.map(|token| token.or_else(|| linked(http::header(&reply.headers, "link")?, &reply.url)));
+        let next = next.map(|token| token.or_else(|| linked(&reply.headers, &reply.url)));
         // Whoever followed it would be given the same page for ever.
         let next = match next {
             Ok(Some(token)) if self.cursor.as_ref() == Some(&token) => {
@@ -204,16 +203,38 @@ fn token_of(members: &Members<'_>) -> Result<Option<String>, String> {
     json::string(raw).map(Some).ok_or_else(|| format!("{name} is {}, not a string", json::kind(raw).name()))
 }
 
-/// The next page of a `Link` header (RFC 8288): its cursor, or the whole URL where it has none.
-fn linked(header: &str, from: &Url) -> Option<String> {
-    let link = header.split(',').find(|link| {
-        let parameters = link.split_once('>').map_or("", |(_, parameters)| parameters).to_ascii_lowercase();
-        parameters.split(';').any(|parameter| matches!(parameter.trim(), "rel=\"next\"" | "rel=next"))
-    })?;
-    let target = link.split_once('<')?.1.split_once('>')?.0;
-    let url = from.join(target).ok()?;
-    let cursor = url.query_value("cursor");
-    Some(cursor.unwrap_or_else(|| url.as_str().to_string()))
+/// The next page of the `Link` fields (RFC 8288 §3): its cursor, or the whole URL where it has none.
+fn linked(headers: &Headers, from: &Url) -> Option<String> {
+    for (_, line) in headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("link")) {
+        let mut rest = line.as_str();
+        while let Some((target, after)) = rest.split_once('<').and_then(|(_, link)| link.split_once('>')) {
+            let (mut parameters, after) = cut(after, b',');
+            rest = after;
+            while !parameters.is_empty() {
+                let (parameter, more) = cut(parameters, b';');
+                parameters = more;
+                let (name, value) = parameter.split_once('=').unwrap_or_default();
+                let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
+                if name.trim().eq_ignore_ascii_case("rel") && relations.any(|known| known.eq_ignore_ascii_case("next")) {
+                    let url = from.join(target).ok()?;
+                    return Some(url.query_value("cursor").unwrap_or_else(|| url.as_str().to_string()));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// What stands before a mark outside of quotes, and what stands after it (RFC 9110 §5.6.4).
+fn cut(text: &str, mark: u8) -> (&str, &str) {
+    let (mut quoted, mut escaped) = (false, false);
+    let at = text.bytes().position(|byte| {
+        let plain = !core::mem::take(&mut escaped);
+        escaped = quoted && plain && byte == b'\\';
+        quoted ^= plain && byte == b'"';
+        !quoted && byte == mark
+    });
+    at.map_or((text, ""), |at| (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default()))
 }
 
 /// Help as an object: a text alone becomes its description, anything else is none.
@@ -286,4 +307,33 @@ fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> Tool
     }
     let text = if lines.is_empty() { "The directory lists no agents for that.".to_string() } else { text::joined(&lines, "\n") };
     ToolResult::new(text, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_page_is_found_in_whatever_grammar_allows() {
+        let from = Url::parse("https://dir.test/agents?x").unwrap();
+        let next = |lines: &[&str]| {
+            let headers: Headers = lines.iter().map(|line| ("link".to_string(), line.to_string())).collect();
+            linked(&headers, &from)
+        };
+        for lines in [
+            &["<?cursor=3>; rel=next"][..],
+            &["<?a>; rel=prev", "<?cursor=3>; rel=next"],
+            &["<?a>; rel=prev; title=\"x, <y>; rel=next\", <?cursor=3>; title=\"a, \\\"b\"; Rel=\"foo NEXT\""],
+            &["<?cursor=3> ; rel = \"next\""],
+            &[", ,<?cursor=3>;;rel=next;"],
+        ] {
+            assert_eq!(next(lines).as_deref(), Some("3"), "{lines:?}");
+        }
+        assert_eq!(next(&["<?page=2>; rel=next"]).as_deref(), Some("https://dir.test/agents?page=2"));
+        for lines in
+            [&["<?cursor=3>; rel=nextish"][..], &["<?cursor=3>; title=\"rel=next\""], &["<?cursor=3"], &[], &["rel=next"]]
+        {
+            assert_eq!(next(lines), None, "{lines:?}");
+        }
+    }
 }
