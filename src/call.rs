@@ -11,6 +11,7 @@ use crate::exchange::{Exchanges, Failure, Owner, Plan, Report, Want};
 use crate::ground::Ground;
 use crate::http;
 use crate::incoming::NOBODY;
+use crate::incoming::principal_of;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
@@ -146,6 +147,7 @@ impl<'g> Run<'g> {
         caller: &'g mut Caller,
     ) -> Self {
         let (answers, disconnected, dispatched) = (Answers::none(), None, Vec::new());
+        ground.held.turn_to(principal_of(scope_name).unwrap_or(scope_name));
         Self { ground, scope, exchanges, served, scope_name, caller, answers, disconnected, dispatched }
     }
 

@@ -363,7 +363,7 @@ impl Exchanges {
                     };
                     Failure::TooLarge(name)
                 } else if !exchange.share.may_be(total, ground.config.limits.held_bytes) {
-                    Failure::TooLarge("held_bytes")
+                    Failure::TooLarge(Share::bound(total, ground.config.limits.held_bytes))
                 } else {
                     exchange.share.set(total);
                     exchange.heard = ground.now;
@@ -419,7 +419,8 @@ impl Exchanges {
         let exchange = self.running.get_mut(&first)?;
         let bytes = decoder.held_bytes();
         if !exchange.share.may_be(bytes, ground.config.limits.held_bytes) {
-            return self.end(ground, first, Report::Failed(Failure::TooLarge("held_bytes")), true);
+            let bound = Share::bound(bytes, ground.config.limits.held_bytes);
+            return self.end(ground, first, Report::Failed(Failure::TooLarge(bound)), true);
         }
         exchange.share.set(bytes);
         if let Phase::Events(slot) = &mut exchange.phase {

@@ -10,7 +10,7 @@ use crate::call::CallId;
 use crate::config::Config;
 use crate::directory::Directory;
 use crate::directory::lookups::Lookups;
-use crate::held::Pool;
+use crate::held::{Pool, Shared};
 use crate::ids::Random;
 use crate::incoming::{Message, is_http};
 use crate::io::{ExchangeId, Level, Notice, Output, PeerId};
@@ -63,7 +63,7 @@ pub struct Ground {
     /// which trace the current input belongs to
     pub trace_context: Option<TraceContext>,
     /// what is held of what others say to calls that run
-    pub held: Pool,
+    pub held: Shared,
     /// what the inboxes hold
     pub inboxes: Pool,
     /// what the sessions over HTTP keep for clients that come back
@@ -104,7 +104,7 @@ impl Ground {
             directory: Directory::default(),
             lookups: Lookups::default(),
             trace_context: None,
-            held: Pool::default(),
+            held: Shared::default(),
             inboxes: Pool::default(),
             kept_events: Pool::default(),
             cards: Pool::default(),

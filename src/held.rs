@@ -1,7 +1,10 @@
 //! What is held of what others sent, in all: each holder has a share, which it gives back when it goes.
 
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::table::Table;
 
 /// What every holder may have, however much the others have: one that is greedy takes nothing from one that is not.
 pub const FREE_BYTES: u64 = 64 << 10;
@@ -14,7 +17,7 @@ impl Pool {
     /// A share of nothing yet.
     #[must_use]
     pub fn share(&self) -> Share {
-        Share { pool: self.clone(), bytes: 0 }
+        Share { pool: self.clone(), user: None, bytes: 0 }
     }
 
     /// How much all have.
@@ -24,10 +27,43 @@ impl Pool {
     }
 }
 
+/// How many times as much as is left one user may have: one who takes all that is to be had leaves a ninth for the others.
+const TIMES_THE_REST: u64 = 8;
+
+/// A pool for which it counts who its holders belong to.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    all: Pool,
+    users: Table<String, Pool>,
+    name: String,
+    user: Pool,
+}
+
+impl Shared {
+    /// New holders belong to that user from now on.
+    pub fn turn_to(&mut self, name: &str) {
+        if self.name != name {
+            self.user = self.users.get_or_default(name).clone();
+            self.name = name.into();
+        }
+    }
+
+    /// A share of nothing yet.
+    #[must_use]
+    pub fn share(&self) -> Share {
+        Share { pool: self.all.clone(), user: Some(self.user.clone()), bytes: 0 }
+    }
+}
+
+/// The name of the bound for an answer that would find room if others held less.
+pub const CROWDED: &str = "held_bytes just now";
+
 /// What one holder has.
 #[derive(Debug)]
 pub struct Share {
     pool: Pool,
+    /// what all holders of its user have, where that counts
+    user: Option<Pool>,
     bytes: u64,
 }
 
@@ -35,8 +71,16 @@ impl Share {
     /// Whether the holder may have so much, where all may have `limit`.
     #[must_use]
     pub fn may_be(&self, bytes: u64, limit: u64) -> bool {
-        let others = self.pool.bytes().saturating_sub(self.bytes);
-        bytes <= self.bytes.max(FREE_BYTES) || others.saturating_add(bytes) <= limit
+        let with = |pool: &Pool| pool.bytes().saturating_sub(self.bytes).saturating_add(bytes);
+        let rest = limit.checked_sub(with(&self.pool));
+        let is_fair = |rest: u64| self.user.as_ref().is_none_or(|user| with(user) <= rest.saturating_mul(TIMES_THE_REST));
+        bytes <= self.bytes.max(FREE_BYTES) || rest.is_some_and(is_fair)
+    }
+
+    /// The name of the bound for so much, which [may not be](Self::may_be).
+    #[must_use]
+    pub const fn bound(bytes: u64, limit: u64) -> &'static str {
+        if bytes <= limit / 9 * 8 { CROWDED } else { "held_bytes" }
     }
 
     /// Whether the holder should have less, where all may have `limit`.
@@ -53,8 +97,10 @@ impl Share {
 
     /// The holder has so much now.
     pub fn set(&mut self, bytes: u64) {
-        self.pool.0.fetch_add(bytes, Ordering::Relaxed);
-        self.pool.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        for pool in [Some(&self.pool), self.user.as_ref()].into_iter().flatten() {
+            pool.0.fetch_add(bytes, Ordering::Relaxed);
+            pool.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
         self.bytes = bytes;
     }
 }
@@ -67,7 +113,7 @@ impl Drop for Share {
 
 impl Clone for Share {
     fn clone(&self) -> Self {
-        let mut share = self.pool.share();
+        let mut share = Self { pool: self.pool.clone(), user: self.user.clone(), bytes: 0 };
         share.set(self.bytes);
         share
     }
@@ -84,6 +130,27 @@ impl Eq for Share {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_greedy_user_leaves_room_for_others() {
+        let mut pool = Shared::default();
+        let limit = 900 * FREE_BYTES;
+        pool.turn_to("ada");
+        let mut hers = [pool.share(), pool.share()];
+        for share in &mut hers {
+            while share.may_be(share.bytes() + FREE_BYTES, limit) {
+                share.set(share.bytes() + FREE_BYTES);
+            }
+        }
+        assert_eq!(pool.all.bytes(), 801 * FREE_BYTES);
+        pool.turn_to("bob");
+        let mut his = pool.share();
+        assert!(his.may_be(80 * FREE_BYTES, limit) && !his.may_be(100 * FREE_BYTES, limit));
+        his.set(80 * FREE_BYTES);
+        assert!(!hers[0].clone().may_be(limit, limit));
+        drop(hers);
+        assert!(his.may_be(800 * FREE_BYTES, limit));
+    }
 
     #[test]
     fn who_has_little_may_always_have_it_and_what_goes_is_given_back() {

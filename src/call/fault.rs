@@ -7,6 +7,7 @@ use super::Run;
 use super::target::Target;
 use crate::a2a::{self, Fault, FaultKind};
 use crate::exchange::{Failure, Reply};
+use crate::held;
 use crate::history;
 use crate::http;
 use crate::io::Cause;
@@ -38,6 +39,10 @@ pub fn failure(run: &Run<'_>, label: &str, failure: &Failure) -> ToolError {
                 error.message = format!("{}; it had sent: {received}", error.message);
             }
             error
+        }
+        Failure::TooLarge(held::CROWDED) => {
+            let message = format!("so much is held for others just now that the answer of {label} finds no room (held_bytes)");
+            ToolError::new(Code::Busy, message).with("limit", crate::json::Json::string("held_bytes"))
         }
         Failure::TooLarge(limit) => {
             ToolError::new(Code::TooLarge, format!("the answer of {label} is larger than the limit {limit} allows"))

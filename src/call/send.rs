@@ -330,7 +330,7 @@ impl Send {
             Ok(applied) => {
                 let bytes = self.assembly.bytes();
                 if !self.share.may_be(bytes, run.ground.config.limits.held_bytes) {
-                    let failure = Failure::TooLarge("held_bytes");
+                    let failure = Failure::TooLarge(Share::bound(bytes, run.ground.config.limits.held_bytes));
                     return Some(self.fail(run, fault::failure(run, &self.target.label, &failure)));
                 }
                 self.share.set(bytes);
