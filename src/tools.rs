@@ -10,7 +10,7 @@ macro_rules! output {
         concat!(
             r#"{"type":"object","properties":{"#,
             $members,
-            r#","error":{"type":"object","required":["code","message"]}},"anyOf":["#,
+            r#","error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"}},"required":["code","message"]}},"anyOf":["#,
             $(r#"{"required":["#, $required, r#"]},"#,)+
             r#"{"required":["error"]}]}"#
         )
