@@ -65,7 +65,10 @@ pub fn within(ended: Ended, room: u64, limit: u64) -> Ended {
     Err(match ended {
         Ok(result) => {
             let ids = result.structured.members().map(|members| ids(|name| members.get(name).map(Json::from_raw)));
-            let error = ToolError::new(Code::TooLarge, format!("the answer came, and takes {why}: it is left out"));
+            let error = ToolError::new(
+                Code::TooLarge,
+                format!("what came of it takes {why}: it is left out; ask for less where that can be"),
+            );
             with_ids(error, ids.unwrap_or_default())
         }
         Err(mut error) => {

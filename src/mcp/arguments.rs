@@ -16,6 +16,8 @@ use crate::json::{self, Json, Kind, Members, Raw};
 pub struct Arguments<'a> {
     members: Members<'a>,
     at: String,
+    /// the keys that were asked for
+    known: String,
     fault: Option<String>,
 }
 
@@ -23,13 +25,23 @@ impl<'a> Arguments<'a> {
     /// The arguments of a call.
     #[must_use]
     pub fn new(members: Members<'a>) -> Self {
-        Self { members, at: String::new(), fault: None }
+        Self { members, ..Self::default() }
     }
 
     /// An object inside the arguments; `at` is how its keys are named in faults, such as `parts[2].`.
     #[must_use]
     pub fn inside(members: Members<'a>, at: String) -> Self {
-        Self { members, at, fault: None }
+        Self { members, at, ..Self::default() }
+    }
+
+    fn take(&mut self, key: &str) -> Option<Raw<'a>> {
+        self.note(key);
+        self.members.take(key)
+    }
+
+    fn note(&mut self, key: &str) {
+        self.known.push_str(if self.known.is_empty() { "" } else { ", " });
+        self.known.push_str(key);
     }
 
     fn wrong(&mut self, key: &str, expected: &str, found: Raw<'_>) {
@@ -48,7 +60,7 @@ impl<'a> Arguments<'a> {
 
     /// An optional string.
     pub fn string(&mut self, key: &str) -> Option<String> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         let text = json::string(raw);
         if text.is_none() {
             self.wrong(key, "a string", raw);
@@ -66,7 +78,7 @@ impl<'a> Arguments<'a> {
 
     /// An optional boolean.
     pub fn boolean(&mut self, key: &str) -> Option<bool> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         let value = json::boolean(raw);
         if value.is_none() {
             self.wrong(key, "a boolean", raw);
@@ -76,7 +88,7 @@ impl<'a> Arguments<'a> {
 
     /// An optional whole number of at least `least`; `1.0` is one, `1.5` is not.
     pub fn integer(&mut self, key: &str, least: i64) -> Option<i64> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         let value = (json::kind(raw) == Kind::Number).then(|| json::integer(raw.get())).flatten();
         match value {
             Some(value) if value >= least => Some(value),
@@ -115,7 +127,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn number(&mut self, key: &str, digits: i32, read: fn(&str, i32) -> Option<i64>) -> Option<i64> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         let value = (json::kind(raw) == Kind::Number).then(|| read(raw.get(), digits)).flatten();
         if value.is_none() {
             self.wrong(key, "a number", raw);
@@ -125,7 +137,7 @@ impl<'a> Arguments<'a> {
 
     /// An optional object, whole.
     pub fn object(&mut self, key: &str) -> Option<Json> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         if json::kind(raw) != Kind::Object {
             self.wrong(key, "an object", raw);
             return None;
@@ -135,7 +147,7 @@ impl<'a> Arguments<'a> {
 
     /// An optional object whose values are strings, in its order.
     pub fn string_map(&mut self, key: &str) -> Option<Vec<(String, String)>> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         let Some(members) = json::members(raw) else {
             self.wrong(key, "an object of strings", raw);
             return None;
@@ -165,7 +177,7 @@ impl<'a> Arguments<'a> {
 
     /// An optional list.
     pub fn elements(&mut self, key: &str, expected: &str) -> Option<Vec<Raw<'a>>> {
-        let raw = self.members.take(key)?;
+        let raw = self.take(key)?;
         let elements = json::elements(raw);
         if elements.is_none() {
             self.wrong(key, expected, raw);
@@ -181,6 +193,7 @@ impl<'a> Arguments<'a> {
 
     /// A member as it stands, `null` included.
     pub fn any(&mut self, key: &str) -> Option<Raw<'a>> {
+        self.note(key);
         self.members.take_any(key)
     }
 
@@ -191,7 +204,8 @@ impl<'a> Arguments<'a> {
     pub fn finish(&mut self) -> Result<(), ToolError> {
         let unknown = self.members.iter().next().map(|(name, _)| name.to_string());
         if let Some(name) = unknown {
-            self.fail(format!("`{}{name}` is not a known key", self.at));
+            let known = if self.known.is_empty() { "none" } else { self.known.as_str() };
+            self.fail(format!("`{}{name}` is not a known key; known: {known}", self.at));
         }
         match self.fault.take() {
             Some(message) => Err(ToolError::new(Code::InvalidArgument, message)),

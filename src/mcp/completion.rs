@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::era::{self, Era, RpcError};
-use super::resources;
+use super::{prompts, resources};
 use crate::config::Config;
 use crate::json::{self, Json, Members, Object};
 use crate::jsonrpc::INVALID_PARAMS;
@@ -18,15 +18,22 @@ const VALUES: usize = 100;
 /// `completion/complete`.
 ///
 /// # Errors
-/// -32602 where the reference or the argument is missing.
+/// -32602 where the reference or the argument is missing or unknown.
 pub fn complete(scope: &Scope, config: &Config, era: Era, params: &Members<'_>) -> Result<Json, RpcError> {
     let invalid = |message: &str| RpcError::new(INVALID_PARAMS, message);
     let reference = params.get("ref").and_then(json::members).ok_or_else(|| invalid("`ref` must be an object"))?;
     let argument = params.get("argument").and_then(json::members).ok_or_else(|| invalid("`argument` must be an object"))?;
     let name = argument.string("name").ok_or_else(|| invalid("`argument.name` must be a string"))?;
     let start = argument.string("value").unwrap_or_default();
-    if reference.string("type").is_none() {
-        return Err(invalid("`ref.type` must be ref/prompt or ref/resource"));
+    let is_argument = match reference.string("type").as_deref() {
+        Some("ref/prompt") => prompts::has_argument(&reference.string("name").unwrap_or_default(), &name),
+        Some("ref/resource") => resources::has_argument(&reference.string("uri").unwrap_or_default(), &name),
+        Some(_) | None => return Err(invalid("`ref.type` must be ref/prompt or ref/resource")),
+    };
+    match is_argument {
+        Some(true) => {}
+        Some(false) => return Err(invalid("`argument.name` names no argument of what `ref` names")),
+        None => return Err(invalid("`ref` names no prompt and no resource template that there is")),
     }
     let context = params.get("context").and_then(json::members).and_then(|context| context.get("arguments"));
     let alias = context.and_then(json::members).and_then(|arguments| arguments.string("alias"));

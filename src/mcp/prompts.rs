@@ -94,6 +94,13 @@ input, tell me what it asks. If it still runs, say how far it is and whether to 
     },
 ];
 
+/// Whether a prompt has an argument of that name; `None` where there is no such prompt.
+#[must_use]
+pub fn has_argument(prompt: &str, argument: &str) -> Option<bool> {
+    let prompt = PROMPTS.iter().find(|known| known.name == prompt)?;
+    Some(prompt.arguments.iter().any(|(name, ..)| *name == argument))
+}
+
 /// `prompts/list`.
 #[must_use]
 pub fn list(config: &Config, era: Era) -> Json {

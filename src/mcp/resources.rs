@@ -123,6 +123,13 @@ pub fn templates(config: &Config, era: Era) -> Json {
     listed("resourceTemplates", templates, config, era)
 }
 
+/// Whether a template has an argument of that name; `None` where there is no such template.
+#[must_use]
+pub fn has_argument(template: &str, argument: &str) -> Option<bool> {
+    let template = TEMPLATES.iter().find(|known| known.uri == template)?;
+    Some(template.uri.split('{').skip(1).any(|rest| rest.split('}').next() == Some(argument)))
+}
+
 fn entry((key, uri): (&str, &str), name: &str, description: &str, mime_type: &str) -> Json {
     let mut out = Object::new();
     out.string(key, uri).string("name", name).string("description", description).string("mimeType", mime_type);
