@@ -92,7 +92,7 @@ pub struct Caller {
 impl Caller {
     /// A caller who is told nothing but the answer.
     #[must_use]
-    pub const fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
+    pub fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
         let capabilities = Capabilities::none();
         let (progress_token, progress, log_level, trace) = (None, None, None, None);
         Self {

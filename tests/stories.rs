@@ -196,7 +196,7 @@ fn a_credential_that_is_streamed_in_pieces_is_in_no_progress() {
     let number = host.request(
         1,
         "tools/call",
-        r#"{"name":"send_message","arguments":{"agent":"bob","message":"call-1"},"_meta":{"progressToken":"p"}}"#,
+        r#"{"name":"send_message","arguments":{"agent":"bob","message":"hi"},"_meta":{"progressToken":"p"}}"#,
     );
     let (exchange, _) = host.fetch();
     host.head(exchange, 200, &[("Content-Type", "text/event-stream")]);

@@ -120,6 +120,7 @@ fn what_was_forgotten_is_passed_over_but_for_answers() {
     let seen = (*ids(world.body(lost)).last().unwrap()).to_owned();
     world.gone(lost);
     for n in 0..10 {
+        world.pass(200);
         world.work(&stream, &format!("missed {n}"));
     }
     let again = get(&mut world, &session, Some(&seen));
