@@ -67,7 +67,15 @@ fn read(raw: Raw<'_>, dialect: Dialect) -> Result<Reply, Misread> {
     }
     let wrapped = |name: &str| members.get(name).filter(|raw| json::kind(*raw) == Kind::Object);
     if let Some(task) = wrapped("task") {
-        return Task::read(task, dialect).map(Reply::Task).map_err(|misread| misread.under("task"));
+        let mut task = Task::read(task, dialect).map_err(|misread| misread.under("task"))?;
+        // One or the other is what stands there (A2A 1.0 §3.1.1); where both do, the message is of the task.
+        if let Some(message) = wrapped("message").and_then(|message| Message::read(message, dialect).ok()) {
+            match &mut task.status.message {
+                none @ None => *none = Some(message),
+                Some(_) => task.history.get_or_insert_default().push(message),
+            }
+        }
+        return Ok(Reply::Task(task));
     }
     if let Some(message) = wrapped("message").or_else(|| wrapped("msg")) {
         return Message::read(message, dialect).map(Reply::Message).map_err(|misread| misread.under("message"));
@@ -104,6 +112,20 @@ mod tests {
 
     fn read(dialect: Dialect, status: u16, body: &str) -> Result<Reply, Fault> {
         reply(dialect, status, "application/json", body.as_bytes(), 128)
+    }
+
+    #[test]
+    fn a_message_beside_a_task_is_of_the_task() {
+        let said = |status: &str| {
+            let task = alloc::format!(r#"{{"id":"t","status":{status},"history":[]}}"#);
+            let message = r#"{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"both"}]}"#;
+            let body = alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"task":{task},"message":{message}}}}}"#);
+            let Ok(Reply::Task(task)) = read(Dialect::JsonRpc10, 200, &body) else { panic!("{body}") };
+            (task.status.message.map(|message| message.readable()), task.history.map_or(0, |history| history.len()))
+        };
+        assert_eq!(said(r#"{"state":"TASK_STATE_COMPLETED"}"#), (Some("both".into()), 0));
+        let own = r#"{"state":"TASK_STATE_COMPLETED","message":{"messageId":"n","role":"ROLE_AGENT","parts":[{"text":"own"}]}}"#;
+        assert_eq!(said(own), (Some("own".into()), 1));
     }
 
     #[test]
