@@ -245,8 +245,8 @@ fn cards_too_large(host: &mut Host) {
         assert_eq!(host.fetch().1.url, format!("{url}rpc"));
         text.contains(r#"\"card\":"#)
     };
-    assert!(connect(host, "large", 45_000) && !connect(host, "larger", 40_000) && connect(host, "small", 100));
-    assert!(connect(host, "large", 100) && connect(host, "larger", 40_000));
+    assert!(connect(host, "large", 22_000) && !connect(host, "larger", 18_000) && connect(host, "small", 100));
+    assert!(connect(host, "large", 100) && connect(host, "larger", 18_000));
 }
 
 #[test]

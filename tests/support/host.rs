@@ -209,7 +209,8 @@ impl Host {
     pub fn request(&mut self, peer: u64, method: &str, params: &str) -> u64 {
         let number = self.number();
         let detached = params.contains(r#""async":true"#);
-        self.watch.expect(number, Call { detached, ..call(peer, &number.to_string(), None, None) });
+        let token = at(params, &["_meta", "progressToken"]);
+        self.watch.expect(number, Call { detached, ..call(peer, &number.to_string(), token, None) });
         self.tell(peer, &format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{params}}}"#));
         number
     }
