@@ -1,7 +1,7 @@
 const http = process.getBuiltinModule("node:http");
 
-/** A reader that is this far behind is let go; what it missed of a session it can ask for again. */
-const BEHIND_BYTES = 16 << 20;
+/** The core's own default of `limits.stream_bytes`: a reader may be as far behind as an agent may run ahead. */
+const STREAM_BYTES = 64 << 20;
 
 /** So long may what waits to be read make no way at all. A reader that is slow has time, one that stands still has not. */
 const STANDSTILL_MS = 30_000;
@@ -40,14 +40,14 @@ export class HttpServer {
 
   /**
    * @param {import("../lib/driver.mjs").Driver} driver
-   * @param {{ header_bytes?: number, unread_bytes?: number, standstill_ms?: number }} [limits]
+   * @param {{ header_bytes?: number, stream_bytes?: number, unread_bytes?: number, standstill_ms?: number }} [limits]
    * @param {import("./page-files.mjs").PageFiles} [page] files that are the same for everybody and hold no secret
    */
-  constructor(driver, { header_bytes = HEADER_BYTES, unread_bytes = UNREAD_BYTES, standstill_ms = STANDSTILL_MS } = {}, page) {
+  constructor(driver, { header_bytes = HEADER_BYTES, stream_bytes = STREAM_BYTES, unread_bytes = UNREAD_BYTES, standstill_ms = STANDSTILL_MS } = {}, page) {
     this.#driver = driver;
     this.#page = page;
     this.#standstill_ms = standstill_ms;
-    this.#unread = new Unread(unread_bytes, standstill_ms);
+    this.#unread = new Unread(unread_bytes, stream_bytes, standstill_ms);
     // A little over the core's own limit, so that it is the core that refuses.
     const options = { maxHeaderSize: header_bytes + 4096, headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS };
     this.#server = http.createServer({ ...options, connectionsCheckingInterval: 5000 });
@@ -104,8 +104,14 @@ class Unread {
   #more = 0;
   #timer;
 
-  constructor(limit, period_ms) {
+  /**
+   * @param {number} limit what all may take
+   * @param {number} most what one of a stream may take: whoever is let go may ask for the rest of a session again
+   * @param {number} period_ms how often they are looked at
+   */
+  constructor(limit, most, period_ms) {
     this.#limit = limit;
+    this.most = most;
     this.#period_ms = period_ms;
   }
 
@@ -184,7 +190,7 @@ class Answer {
   }
 
   body(text) {
-    if (this.#flushed && this.waiting > BEHIND_BYTES) return this.destroy();
+    if (this.#flushed && this.waiting > this.#unread.most) return this.destroy();
     this.#text += text;
     if (!this.#flushed) return;
     this.#add(text.length);

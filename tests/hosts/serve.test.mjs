@@ -325,6 +325,28 @@ test("a reader that does not read is let go", async (t) => {
   request.destroy();
 });
 
+test("a reader that takes its time gets all of a stream that comes at once", async (t) => {
+  let stream;
+  const react = ({ type, request, target }, core) => {
+    if (type !== "request") return;
+    core.say({ type: "response_head", request, status: 200, headers: [] });
+    if (target === "/stream") {
+      stream = request;
+      return core.say({ type: "response_body", request, text: "." });
+    }
+    for (let piece = 0; piece < 5; piece += 1) core.say({ type: "response_body", request: stream, text: "x".repeat(8 << 20) });
+    core.say({ type: "response_end", request: stream }, { type: "response_end", request });
+  };
+  const { url } = await scripted(t, react);
+  const request = http.request(new URL("/stream", url));
+  request.end();
+  const response = await new Promise((resolve) => request.on("response", resolve));
+  assert.equal((await fetch(new URL("/go", url))).status, 200);
+  let bytes = 0;
+  for await (const piece of response) bytes += piece.length;
+  assert.equal(bytes, 1 + (40 << 20));
+});
+
 test("a reader of one whole answer that stands still is let go, and one that waits for its answer is not", async (t) => {
   const react = ({ type, request, target }, core) => {
     if (type !== "request" || target !== "/large") return;

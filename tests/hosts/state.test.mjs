@@ -1,6 +1,6 @@
 // What a command keeps in a directory, and takes up again.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -38,6 +38,26 @@ test("a key is replaced as a whole, and goes with all that is below it", (t) => 
   assert.deepEqual(kept(), [piece("ab", "ü\u2028")]);
   assert.deepEqual(readdirSync(folder).map((name) => mode(join(folder, name))), ["600", "600"]);
   assert.equal(mode(folder), "700");
+});
+
+test("of many that find a lock whose holder is gone one takes it", async (t) => {
+  const folder = directory(t);
+  const state = join(folder, "state.jsonl");
+  mkdirSync(folder);
+  // Ended long ago; and a number that another program has by now.
+  for (const holder of ["999999", `${process.ppid} 1`]) {
+    writeFileSync(`${state}.lock`, holder);
+    const starts = Array.from({ length: 6 }, () => new Command(t, ["directory", "--port", "0", "--state", state]));
+    const outcomes = starts.map((command) => Promise.race([command.until(() => /http:/.test(command.stdout)).then(() => "up"), command.exit()]));
+    assert.deepEqual((await Promise.all(outcomes)).sort(), [2, 2, 2, 2, 2, "up"], starts.map(({ stderr }) => stderr).join(""));
+    for (const { child } of starts) child.kill("SIGTERM");
+    await Promise.all(starts.map((command) => command.exit()));
+    assert.deepEqual(readdirSync(folder), ["state.jsonl"]);
+  }
+  writeFileSync(`${state}.lock`, String(process.ppid));
+  const late = new Command(t, ["directory", "--port", "0", "--state", state]);
+  assert.equal(await late.exit(), 2);
+  assert.ok(late.stderr.includes(`in use by process ${process.ppid}. If that is no gateway, remove ${state}.lock`), late.stderr);
 });
 
 test("what is no state is not taken for one", (t) => {
