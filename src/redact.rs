@@ -17,11 +17,14 @@ use crate::list::gather;
 
 mod credentials;
 mod effort;
+mod escapes;
 mod filter;
 mod json;
 mod said;
 
 use effort::Effort;
+use escapes::Read;
+pub use escapes::at_end;
 use filter::{Filter, WINDOW};
 
 /// How many secrets are kept. One more, and the older half makes room: far more than the agents of a scope have is left.
@@ -156,15 +159,18 @@ impl Secrets {
     /// Puts the placeholder of a secret where a text breaks off in the middle of one. A beginning that is shorter than
     /// any secret stays.
     pub fn complete_at_end(&self, bytes: &mut Vec<u8>) {
-        let begun = self.begun_at_end(bytes);
-        let start = bytes.len() - begun;
-        let end = bytes.get(start..).unwrap_or_default();
+        let read = Read::of(bytes);
+        let seen = read.as_ref().map_or(bytes.as_slice(), |read| &read.bytes);
+        let begun = self.begun_at_end(seen);
+        let start = seen.len() - begun;
+        let end = seen.get(start..).unwrap_or_default();
         if begun < WINDOW || end.strip_prefix(b"secret:").is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
             return;
         }
         let at = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= end);
         if let Some((_, number)) = self.spellings.get(at) {
-            bytes.truncate(start);
+            let place = read.as_ref().map_or(start, |read| read.place(start));
+            bytes.truncate(place);
             bytes.extend_from_slice(Form::Placeholder.write(*number).as_bytes());
         }
     }
@@ -172,7 +178,7 @@ impl Secrets {
     /// Replaces every secret in a text that may break off in the middle of one.
     #[must_use]
     pub fn redact_broken(&self, mut text: String) -> String {
-        let begun = self.begun_at_end(text.as_bytes());
+        let begun = at_end(text.as_bytes(), |bytes| self.begun_at_end(bytes));
         if begun >= WINDOW {
             text.truncate(text.len() - begun);
             text.push_str(&Form::Redacted.write(0));
@@ -287,9 +293,19 @@ impl Secrets {
         json::replace(self, value.as_str(), Form::Placeholder).map_or(value, Json::trusted)
     }
 
-    /// The text with its secrets replaced; none where it holds none.
+    /// The text with its secrets replaced, as they are known and as they are written in escapes; none where it holds none.
     fn replace(&self, text: &str, form: Form, effort: &mut Effort) -> Option<String> {
-        written(&self.runs(text, effort), text, 0..text.len(), form)
+        if self.secrets.is_empty() {
+            return None;
+        }
+        let plain = written(&self.runs(text.as_bytes(), effort), text, 0..text.len(), form);
+        let text = plain.as_deref().unwrap_or(text);
+        let escaped = Read::of(text.as_bytes()).and_then(|read| {
+            let mut runs = self.runs(&read.bytes, effort);
+            runs.iter_mut().for_each(|run| (run.start, run.end) = (read.place(run.start), read.place(run.end)));
+            written(&runs, text, 0..text.len(), form)
+        });
+        escaped.or(plain)
     }
 
     /// Replaces every secret in texts that follow each other and are read as one, in each of them that has a piece of it;
@@ -297,7 +313,7 @@ impl Secrets {
     fn replace_across(&self, before: &str, texts: &[Cow<'_, str>], more: bool, effort: &mut Effort) -> Vec<Option<String>> {
         let mut joined = String::from(before);
         texts.iter().for_each(|text| joined.push_str(text));
-        let mut runs = self.runs(&joined, effort);
+        let mut runs = self.runs(joined.as_bytes(), effort);
         let begun = if more { self.begun_at_end(joined.as_bytes()) } else { 0 };
         if begun >= WINDOW {
             let (start, end) = (joined.len() - begun, joined.len());
@@ -321,13 +337,13 @@ impl Secrets {
     }
 
     /// Where secrets stand in a text. Where looking for them takes more effort than there is, the rest of the text is one.
-    fn runs(&self, text: &str, effort: &mut Effort) -> Vec<Run> {
+    fn runs(&self, bytes: &[u8], effort: &mut Effort) -> Vec<Run> {
         let mut runs = Vec::<Run>::new();
         if self.secrets.is_empty() {
             return runs;
         }
-        for start in self.filter.candidates(text.as_bytes()) {
-            let rest = text.as_bytes().get(start..).unwrap_or_default();
+        for start in self.filter.candidates(bytes) {
+            let rest = bytes.get(start..).unwrap_or_default();
             let found = self.longest_at(rest, effort);
             let found = if effort.is_spent() { Some((rest.len(), 0)) } else { found };
             let Some((length, number)) = found else { continue };
@@ -341,7 +357,7 @@ impl Secrets {
                 }
                 Some(_) | None => runs.push(Run { start, end, number, length }),
             }
-            if end == text.len() {
+            if end == bytes.len() {
                 break;
             }
         }

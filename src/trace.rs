@@ -10,7 +10,7 @@ use crate::gateway::Genesis;
 use crate::io::{AuthorizeEvent, ExchangeId, Headers, Input, Misuse, Output, RequestId};
 use crate::json::{self, Json, Object, Raw};
 use crate::oauth;
-use crate::redact::Secrets;
+use crate::redact::{Secrets, at_end};
 use crate::scope::Scope;
 use crate::table::Table;
 use crate::text;
@@ -275,7 +275,8 @@ impl Trace {
         let mut all = self.held.remove(&exchange).unwrap_or_default();
         all.extend_from_slice(bytes);
         let mut shown = self.secrets.placeholders_in_bytes(&all);
-        let held = split_end(&mut shown, |text| self.secrets.begun_at_end(text).max(placeholder_at_end(text)));
+        let begun = |text: &[u8]| self.secrets.begun_at_end(text).max(placeholder_at_end(text));
+        let held = split_end(&mut shown, |text| at_end(text, begun));
         if held.is_empty() || !shown.is_empty() {
             self.input(now, &Input::Body { exchange, bytes: shown }.to_json(), None);
         } else if was_due || now > self.now {
@@ -333,7 +334,7 @@ impl Trace {
     /// is due after the end and not after those bytes.
     fn flush(&mut self, exchange: ExchangeId, mut shown: Vec<u8>) {
         self.secrets.complete_at_end(&mut shown);
-        let rest = split_end(&mut shown, placeholder_at_end);
+        let rest = split_end(&mut shown, |text| at_end(text, placeholder_at_end));
         for bytes in [shown, rest].into_iter().filter(|bytes| !bytes.is_empty()) {
             self.input(self.now, &Input::Body { exchange, bytes }.to_json(), None);
         }

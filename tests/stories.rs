@@ -313,6 +313,28 @@ fn a_trace_shows_no_credential_however_it_is_told_and_replays() {
 }
 
 #[test]
+fn a_credential_that_an_agent_writes_by_number_is_traced_by_none_of_its_letters_and_replays() {
+    let by_number = |text: &str| text.bytes().map(|byte| format!("\\u{byte:04X}")).collect::<String>();
+    let secret = "a-long/token";
+    for told in [by_number(secret), format!("a-lo\\u006eg\\/tok{}", by_number("en")), format!("a-long/{}", by_number("token"))] {
+        let body = format!(r#"{{"error":"\\ {told} \n\u00e9"}}"#);
+        let cuts = (0..=body.len()).map(|cut| body.split_at(cut)).map(<[&str; 2]>::from);
+        // The last one breaks off within the secret.
+        let end = 13 + told.len();
+        for told in cuts.chain([[&body[..end - 9], &body[end - 9..end - 3]]]) {
+            let (host, lines) = traced(&format!(r#"{{"X-Key":"{secret}"}}"#), told);
+            let bodies: String = lines.iter().filter_map(|line| string_at(line, &["input", "text"])).collect();
+            let read = bodies.replace("\\u002F", "/").replace("\\u006e", "n").replace("\\u006E", "n").replace("\\/", "/");
+            let letters = ["a-lon", "token", "u0074\\u006F", "u006C\\u006F"];
+            assert!(bodies.contains("secret:1") && letters.iter().all(|part| !read.contains(part)), "{told:?} {bodies}");
+            assert!(!host.said.iter().any(|(_, text)| text.contains("token") || text.contains("u0074")), "{told:?}");
+            let (genesis, config, inputs) = replay::read(&lines);
+            assert_eq!(replay::trace(genesis, config, inputs.into_iter()), lines, "{told:?}");
+        }
+    }
+}
+
+#[test]
 fn a_call_that_is_refused_is_traced_without_its_credentials() {
     let mut host = Host::new(3, r#"{"limits":{"calls_per_peer":1}}"#);
     host.begin_trace();
