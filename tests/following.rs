@@ -303,6 +303,22 @@ fn what_an_agent_says_in_an_error_is_cut_in_the_text() {
 }
 
 #[test]
+fn no_text_is_cut_within_a_credential() {
+    let mut host = host_with("bob", "https://bob.test/a2a", r#","headers":{"Authorization":"Bearer a-long-token"}"#);
+    let number = send(&mut host, "bob", "");
+    let (exchange, _) = host.fetch();
+    let said = wire::message(Dialect::JsonRpc10, None, &format!("{}a-long-token", "x".repeat(3990)));
+    let made = format!("{}a-long-token", "y".repeat(3993));
+    let task = format!(
+        r#"{{"task":{{"id":"task-0","status":{{"state":"TASK_STATE_FAILED","message":{said}}},"artifacts":[{{"artifactId":"a","parts":[{{"text":"{made}"}}]}}]}}}}"#
+    );
+    host.reply(exchange, 200, &rpc(&task));
+    let result = host.result(number);
+    assert_eq!(code(&result).as_deref(), Some("task_failed"));
+    assert!(result.contains("xx[redacted]") && result.contains("yy[redac…") && !result.contains("a-lo"), "{result}");
+}
+
+#[test]
 fn what_a_failed_task_had_made_is_in_the_text() {
     let (mut host, number, exchange) = streaming("{}", "");
     event(&mut host, exchange, &format!(r#"{{"task":{WORKING}}}"#));

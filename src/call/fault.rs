@@ -13,14 +13,20 @@ use crate::http;
 use crate::io::Cause;
 use crate::json::Json;
 use crate::mcp::outcome::{Code, ToolError};
+use crate::redact::Secrets;
 use crate::text;
 
 /// How much of what an agent said an error repeats, in code points.
 const SAID: u64 = 4000;
 
-/// What an agent said, as the text of an error repeats it: all of it stands in the structured content.
+/// What an agent said, as the text of an error repeats it: all of it stands in the structured content. A secret that is cut
+/// is known no more, so it goes before that.
 #[must_use]
-pub fn said(words: &str) -> String {
+pub fn said(secrets: &Secrets, words: String) -> String {
+    shortened(&secrets.redact(words))
+}
+
+fn shortened(words: &str) -> String {
     let mut out = history::shorten(words, SAID);
     if out.len() < words.len() {
         out.push_str(" (cut here: structuredContent has the rest)");
@@ -88,7 +94,7 @@ pub fn answer(label: &str, fault: &Fault, credentials: &str) -> ToolError {
     match fault {
         Fault::Agent { code, kind, message, data } => {
             let (own, advice) = about_task(*kind).unwrap_or((Code::AgentError, ""));
-            let mut error = ToolError::new(own, format!("{label} answered with an error: {advice}{}", said(message)));
+            let mut error = ToolError::new(own, format!("{label} answered with an error: {advice}{}", shortened(message)));
             if text::code_points(message) > SAID {
                 error = error.with("agent_message", Json::string(message));
             }

@@ -19,18 +19,18 @@ const PIECE: u64 = 200;
 const WORDS: u64 = 1000;
 
 impl Send {
-    pub(super) fn outcome(&self) -> Ended {
+    pub(super) fn outcome(&self, secrets: &Secrets) -> Ended {
         if let Some(message) = self.assembly.message() {
             return Ok(message_result(&self.target.label, message));
         }
         match self.assembly.task() {
-            Some(task) => task_outcome(&self.target.label, task),
+            Some(task) => task_outcome(secrets, &self.target.label, task),
             None => Err(ToolError::new(Code::Internal, format!("the answer of {} was lost", self.target.label))),
         }
     }
 
     /// Adds to an error what the agent had returned.
-    pub(in crate::call) fn with_received(&self, mut error: ToolError) -> ToolError {
+    pub(in crate::call) fn with_received(&self, secrets: &Secrets, mut error: ToolError) -> ToolError {
         if let Some(message) = self.assembly.message() {
             return error.with_received("message", message.to_json());
         }
@@ -38,7 +38,7 @@ impl Send {
         error.items = items(task);
         let partial = task.readable();
         if !partial.is_empty() {
-            error.items.push(format!("received so far: {}", fault::said(&partial)));
+            error.items.push(format!("received so far: {}", fault::said(secrets, partial)));
         }
         if !task.id.is_empty() {
             error = error.with("task_id", Json::string(&task.id));
@@ -74,7 +74,7 @@ pub fn task_result(label: &str, task: &Task) -> ToolResult {
 }
 
 /// A task that ended or waits: completed and interrupted are results, the other ends are errors that carry the task.
-fn task_outcome(label: &str, task: &Task) -> Ended {
+fn task_outcome(secrets: &Secrets, label: &str, task: &Task) -> Ended {
     let code = match &task.status.state {
         State::Failed => Code::TaskFailed,
         State::Canceled => Code::TaskCanceled,
@@ -89,17 +89,15 @@ fn task_outcome(label: &str, task: &Task) -> Ended {
     };
     let state = task.status.state.kebab();
     let reason = task.status.message.as_ref().map(Message::readable).unwrap_or_default();
+    let made = Some(task.made()).filter(|made| !made.is_empty() && made.trim() != reason.trim());
     let message = if reason.is_empty() {
         format!("{label} ended task {} as {state}, without a reason", task.id)
     } else {
-        format!("{label} ended task {} as {state}: {}", task.id, fault::said(&reason))
+        format!("{label} ended task {} as {state}: {}", task.id, fault::said(secrets, reason))
     };
     let mut error = ToolError::new(code, message).with("task_id", Json::string(&task.id)).with_received("task", task.to_json());
     error.items = items(task);
-    let made = task.made();
-    if !made.is_empty() && made.trim() != reason.trim() {
-        error.items.push(format!("received before: {}", fault::said(&made)));
-    }
+    error.items.extend(made.map(|made| format!("received before: {}", fault::said(secrets, made))));
     Err(error)
 }
 

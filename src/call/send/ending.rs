@@ -20,7 +20,7 @@ impl Send {
         self.remember(run);
         self.drop_exchange(run);
         self.relay_whole(run);
-        let ended = self.noted(self.outcome());
+        let ended = self.noted(self.outcome(&run.scope.secrets));
         self.record(run, &ended);
         ended
     }
@@ -30,7 +30,7 @@ impl Send {
         self.step(Happening::Failure);
         self.remember(run);
         self.drop_exchange(run);
-        let ended = self.noted(Err(self.with_received(error)));
+        let ended = self.noted(Err(self.with_received(&run.scope.secrets, error)));
         self.record(run, &ended);
         ended
     }
