@@ -534,6 +534,51 @@ fn what_an_agent_repeats_is_told_now_and_then() {
 }
 
 #[test]
+fn a_flood_of_words_is_told_ten_times_a_second_and_the_last_one_with_the_answer() {
+    let mut world = World::new("{}");
+    world.connect(Some(STREAMING_CARD));
+    let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"x"},"_meta":{"progressToken":1}}}"#;
+    world.input(Input::Message { peer: PEER, text: call.into() });
+    let (exchange, _) = world.request();
+    world.head(exchange, 200, EVENTS, None);
+    world.input(Input::Body { exchange, bytes: format!("data: {}\n\n", result(WORKING)).into() });
+    let words = |number: u32| {
+        let update = format!(
+            r#"{{"statusUpdate":{{"taskId":"t","contextId":"c","status":{{"state":"TASK_STATE_WORKING","message":{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"word {number}{}"}}]}}}}}}}}"#,
+            "!".repeat(2000)
+        );
+        format!("data: {}\n\n", result(&update))
+    };
+    let said = |world: &mut World| {
+        let said = core::mem::take(&mut world.said);
+        assert!(said.iter().all(|text| text.len() < 1500), "words are cut");
+        said
+    };
+    said(&mut world);
+    let mut number = 0;
+    for _ in 0..3 {
+        let flood: String = (0..300).map(|more| words(number + more)).collect();
+        number += 300;
+        world.input(Input::Body { exchange, bytes: flood.into() });
+        let told = said(&mut world).len();
+        assert!((8..=10).contains(&told), "{told}");
+        world.wait(1000);
+        let told = said(&mut world);
+        let [last] = told.as_slice() else { panic!("{told:?}") };
+        assert!(last.contains(&format!("working: word {}!", number - 1)), "the last one wins: {last}");
+    }
+    let flood: String = (0..300).map(|more| words(number + more)).collect();
+    world.input(Input::Body { exchange, bytes: flood.into() });
+    said(&mut world);
+    let done = r#"{"statusUpdate":{"taskId":"t","status":{"state":"TASK_STATE_COMPLETED","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"done"}]}}}}"#;
+    world.input(Input::Body { exchange, bytes: format!("data: {}\n\n", result(done)).into() });
+    world.input(Input::End { exchange });
+    let said = said(&mut world);
+    let [last, answer] = said.as_slice() else { panic!("{said:?}") };
+    assert!(last.contains("completed: done") && answer.contains(r#""id":9"#), "{last} {answer}");
+}
+
+#[test]
 fn the_bytes_of_files_take_the_way_that_agents_of_0_3_agree_on() {
     let send = r#"{"agent":"a","parts":[{"raw":"//4A","media_type":"image/png"}]}"#;
     let card = |more: &str| {
