@@ -15,6 +15,7 @@ import { UsageError } from "./usage.mjs";
  * @property {string} [template_id]
  * @property {"ready" | "login" | "failed"} state `login`: somebody has to log in
  * @property {{ interval_secs?: number, unhealthy_threshold?: number }} [health_check] how it is asked whether it is alive
+ * @property {"healthy" | "unhealthy"} [health] of a server that is asked whether it is alive, in the list: whether it answered
  * @property {number} ms from the start to this state
  * @property {boolean} [modern] whether it speaks MCP 2026-07-28, without a handshake
  * @property {{ name: string, description: string }[]} tools as they are offered
@@ -23,12 +24,12 @@ import { UsageError } from "./usage.mjs";
  * @property {string} [stderr] the last it wrote to its standard error
  */
 
-/** `narrows mcp list`: all servers, started side by side. */
+/** `narrows mcp list`: all servers, started side by side; those with a health check are asked whether they are alive. */
 export async function list(configuration, { json, output, progress, file }) {
-  const seen = await started(configuration, progress, file);
+  const seen = await started(configuration, progress, file, true);
   if (json) output.write(`${JSON.stringify(seen.map(summary), null, 2)}\n`);
   else if (seen.length === 0) output.write("No servers. To add one: narrows mcp catalog, then narrows mcp add ID\n");
-  else output.write(`${table(["NAME", "TEMPLATE", "TRANSPORT", "TOOLS", "PINGED", "STATE"], seen.map(row), output)}\n`);
+  else output.write(`${table(["NAME", "TEMPLATE", "TRANSPORT", "TOOLS", "HEALTH", "STATE"], seen.map(row), output)}\n`);
   return EXIT_OK;
 }
 
@@ -68,12 +69,14 @@ export async function test(configuration, name, { json, output, progress, file }
 }
 
 /** Starts the servers of a configuration. @returns {Promise<Seen[]>} what became of them, in the order of the configuration */
-async function started(configuration, progress, file) {
+async function started(configuration, progress, file, ask = false) {
   const servers = configuration.mcp_servers ?? [];
   // Only what concerns the servers: a fault elsewhere is the gateway's to tell.
   const { network, mcp } = configuration;
-  const config = { mcp_servers: servers, ...(network && { network }), ...(mcp && { mcp }) };
+  const asked = servers.map((server) => (ask && server.health_check ? { ...server, health_check: AT_ONCE } : server));
+  const config = { mcp_servers: asked, ...(network && { network }), ...(mcp && { mcp }) };
   return withServers(config, servers, progress, async (gateway, seen) => {
+    if (ask) await alive([...seen.values()]);
     const tools = await gateway.tools();
     const held = gateway.heldTools();
     for (const entry of seen.values()) {
@@ -82,6 +85,18 @@ async function started(configuration, progress, file) {
     }
     return servers.map(({ name }) => seen.get(name));
   }, pinned(file));
+}
+
+/** How a server is checked that is to be asked now: a question after a second, which is one too many after another. */
+const AT_ONCE = { interval_secs: 1, unhealthy_threshold: 1 };
+const ANSWERED_MS = 2_200;
+
+/** Waits until those that have a health check were asked, and had the time to answer. @param {Seen[]} seen */
+async function alive(seen) {
+  const checked = seen.filter(({ health_check, state }) => health_check && state === "ready");
+  if (checked.length === 0) return;
+  await new Promise((resolve) => setTimeout(resolve, ANSWERED_MS));
+  for (const entry of checked) entry.health ??= "healthy";
 }
 
 /**
@@ -99,6 +114,7 @@ export async function withServers(config, servers, progress, use, { snapshot = [
   let settled;
   const all = new Promise((resolve) => (settled = resolve));
   const onNotice = ({ event, fields }) => {
+    if (event === "link_ping_missed" && seen.has(fields.server)) seen.get(fields.server).health = "unhealthy";
     const state = { link_ready: "ready", link_lost: "failed", authorization_needed: "login" }[event];
     const server = servers.find(({ name }) => name === fields.server);
     if (state === undefined || server === undefined || seen.has(server.name)) return;
@@ -133,16 +149,18 @@ function toolsOf(server, tools) {
 
 const summary = ({ tools, ...server }) => ({ ...server, tools: tools.length });
 
-function row({ name, template_id = "", transport, health_check, state, ms, tools, held, why }) {
+function row({ name, template_id = "", transport, health_check, health, state, ms, tools, held, why }) {
   const where = transport.type === "stdio" ? transport.command : transport.url;
   const how = { ready: `ready, ${seconds(ms)}`, login: `login needed: narrows mcp login ${name}`, failed: `failed: ${why}` }[state];
   const count = held.length > 0 ? `${tools.length}, ${held.length} held back` : String(tools.length);
-  return [name, template_id, `${transport.type} ${where}`, state === "ready" ? count : "", pinged(health_check), how];
+  return [name, template_id, `${transport.type} ${where}`, state === "ready" ? count : "", healthy(health, health_check), how];
 }
 
-/** How often a server is asked whether it is alive. */
-function pinged(check) {
-  return check === undefined ? "" : `each ${check.interval_secs ?? 60} s`;
+/** Whether a server is alive, and how often a gateway asks. */
+function healthy(health, check) {
+  if (check === undefined) return "";
+  const often = `asked each ${check.interval_secs ?? 60} s`;
+  return health === undefined ? often : `${health}, ${often}`;
 }
 
 function told({ name, state, ms, protocol_version, server_name, server_version, tools, held, why, stderr }) {

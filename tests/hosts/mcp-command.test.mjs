@@ -107,7 +107,7 @@ test("a configuration in TOML is read, and every fault of it is told with its pl
 test("a server of the catalog is asked whether it is alive as its entry says, unless it says so itself", async (t) => {
   const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
   const entry = (id, check) => `id = "${id}"\nname = "x"\ndescription = "x"\n[transport]\ntype = "stdio"\ncommand = "x"\n${check}`;
-  const server = (name, more) => `[[mcp_servers]]\nname = "${name}"\ntransport = { type = "stdio", command = "node", args = [${JSON.stringify(program)}] }\n${more}\n`;
+  const server = (name, more, mode = "plain") => `[[mcp_servers]]\nname = "${name}"\ntransport = { type = "stdio", command = "node", args = [${JSON.stringify(program)}, "${mode}"] }\n${more}\n`;
   const { run } = home(t, {
     ".config/narrows/catalog/often.toml": entry("often", "[health_check]\ninterval_secs = 7\n"),
     ".config/narrows/catalog/plain.toml": entry("plain", ""),
@@ -119,20 +119,22 @@ test("a server of the catalog is asked whether it is alive as its entry says, un
       server("d", 'template_id = "wrong"'),
       server("e", 'template_id = "../often"'),
       server("f", ""),
+      server("g", "health_check = {}", "deaf"),
     ].join("\n"),
   });
   const seen = JSON.parse((await run(["list", "--json"])).stdout);
-  assert.deepEqual(seen.map(({ name, health_check }) => [name, health_check]), [
-    ["a", { interval_secs: 7 }],
-    ["b", {}],
-    ["c", { interval_secs: 9, unhealthy_threshold: 1 }],
-    ["d", undefined],
-    ["e", undefined],
-    ["f", undefined],
+  assert.deepEqual(seen.map(({ name, state, health, health_check }) => [name, state, health, health_check]), [
+    ["a", "ready", "healthy", { interval_secs: 7 }],
+    ["b", "ready", "healthy", {}],
+    ["c", "ready", "healthy", { interval_secs: 9, unhealthy_threshold: 1 }],
+    ["d", "ready", undefined, undefined],
+    ["e", "ready", undefined, undefined],
+    ["f", "ready", undefined, undefined],
+    ["g", "ready", "unhealthy", {}],
   ]);
   const { stdout } = await run(["list"]);
-  assert.match(stdout, /^a .* each 7 s +ready/m);
-  assert.match(stdout, /^b .* each 60 s +ready/m);
+  assert.match(stdout, /^a .* healthy, asked each 7 s +ready/m);
+  assert.match(stdout, /^g .* unhealthy, asked each 60 s +ready/m);
 });
 
 test("servers are started side by side and told with what they offer, or why they failed", async (t) => {

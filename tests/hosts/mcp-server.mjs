@@ -44,7 +44,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
       process.stderr.write("dying, as I was told\n");
       process.exit(7);
     }
-  } else if (id !== undefined) {
+  } else if (id !== undefined && !(mode === "deaf" && method === "ping")) {
     say({ id, error: { code: -32601, message: "Method not found" } });
   }
 });
