@@ -1,6 +1,6 @@
 //! The speed of the taint scan: nanoseconds per KB of arguments, by what they hold.
 //! `cargo bench --bench policy`, as it is shipped in the wasm: made small. A native program makes it fast:
-//! `cargo bench --bench policy --config profile.bench.opt-level=3`.
+//! `cargo bench --bench policy --config profile.bench.opt-level=3`. Behind `--` kinds may be named, such as `base64`.
 #![allow(clippy::disallowed_types, clippy::std_instead_of_core, reason = "a program that reads the clock")]
 #![allow(clippy::unwrap_used, reason = "a program that nobody else runs")]
 
@@ -46,7 +46,11 @@ fn main() {
     let quick = !std::env::args().any(|argument| argument == "--bench");
     let turn = if quick { Duration::ZERO } else { Duration::from_millis(60) };
     println!("{:16}{:>10}", "arguments", "ns per KB");
+    let named: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     for (kind, arguments) in samples() {
+        if !named.is_empty() && !named.iter().any(|name| name == kind) {
+            continue;
+        }
         let raw = json::parse(arguments.as_str(), 8).unwrap();
         let mut best = u128::MAX;
         for _ in 0..TURNS {

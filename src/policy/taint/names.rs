@@ -115,7 +115,7 @@ pub(super) fn before(text: &[u8], mark: usize) -> Named {
     let is_skipped = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'\\' | b']' | b':');
     let skipped = text.get(..mark).unwrap_or_default().iter().rev().take(16).take_while(|byte| is_skipped(byte)).count();
     let end = mark - skipped;
-    if !is_last(byte(text, end.wrapping_sub(1))) {
+    if !may_end(text, end) {
         return Named::Nothing;
     }
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -135,9 +135,14 @@ pub(super) fn before(text: &[u8], mark: usize) -> Named {
     if known(&word) || two < start && known(&both()) { Named::Secret } else { Named::Nothing }
 }
 
-/// Whether a known name may end with a letter.
-fn is_last(letter: u8) -> bool {
-    matches!(letter | 0x20, b'd' | b'e' | b't' | b'y' | b'n' | b's' | b'r')
+/// Whether a known name may end at a place: by its last two letters, where these stand side by side.
+fn may_end(text: &[u8], end: usize) -> bool {
+    let letter = |before: usize| byte(text, end.wrapping_sub(before)) | 0x20;
+    match (letter(2), letter(1)) {
+        (b'r' | b'w', b'd') | (b's' | b'd', b'e') | (b's', b's') | (b'e', b't' | b'y' | b'n' | b'r') => true,
+        (b'o', b'n') | (b'a', b't') => true,
+        (first, last) => !first.is_ascii_alphanumeric() && last.is_ascii_lowercase(),
+    }
 }
 
 /// Whether a name is one of the list, and whether as a whole. Entries with a mark are passed over.
@@ -156,7 +161,7 @@ fn listed(name: &Squashed, without: u8) -> Option<bool> {
 /// Whether a JSON key names a secret, and whether as a whole: `password`, or `db_password`.
 pub(super) fn is_sensitive_key(key: &[u8]) -> Option<bool> {
     // What is longer is no name, and no name ends otherwise.
-    if key.len() > 2 * LONGEST || !key.last().is_some_and(|last| is_last(*last)) {
+    if key.len() > 2 * LONGEST || !may_end(key, key.len()) {
         return None;
     }
     listed(&Squashed::read(key), b'-')
@@ -216,8 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn every_name_ends_with_a_letter_that_is_looked_for() {
-        assert!(NAMES.iter().all(|name| is_last(*name.as_bytes().last().unwrap())));
+    fn every_name_ends_with_letters_that_are_looked_for() {
+        assert!(NAMES.iter().all(|name| may_end(name.as_bytes(), name.len())));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 
+use memchr::memchr;
+
 use super::super::rule::{Rule, Rules};
-use super::scan::{byte, scan};
+use super::scan::{FIRST, byte, class, scan};
 
 /// How many encodings are taken off.
 pub(super) const LAYERS: u32 = 2;
@@ -45,7 +47,7 @@ pub(super) fn holds(text: &[u8], long: &[(usize, usize)], escaped: bool, layer: 
 
 /// Where the next line ends, from a place on; the last one ends nowhere.
 fn next_line_end(text: &[u8], from: usize) -> Option<usize> {
-    text.get(from..)?.iter().position(|byte| *byte == b'\n').map(|at| from + at)
+    memchr(b'\n', text.get(from..)?).map(|at| from + at)
 }
 
 /// What stands around the end of a line and is cut by it, in one piece with what the lines after it are made of, as long as
@@ -101,23 +103,33 @@ fn of_hex(token: &[u8], buffer: &mut Vec<u8>, layer: u32, budget: &mut usize) ->
     look(buffer, layer, budget)
 }
 
-/// Groups of four digits that hold the fewest bytes which are looked at.
-const GROUPS: u8 = 5;
+/// So many digits in a row hold the fewest bytes which are looked at, wherever in a group of four these begin.
+const DIGITS: u32 = 20;
 
-/// Which places of a digit may begin a group of four. The texts looked for are ASCII, so the first digit of each of their
-/// groups stands for a number below 32.
+/// Which places of a digit may begin a group of four. The texts looked for are ASCII, which shows in the highest bits of each
+/// byte: those of the first stand in the first digit of a group, those of the second in the second, and so on.
 fn places(token: &[u8]) -> [bool; 4] {
-    let (mut runs, mut found, mut place) = ([0_u8; 4], [false; 4], 0);
+    /// Each lane counts for one place: how many digits in a row may be part of a text.
+    const EACH: u32 = u32::from_ne_bytes([1; 4]);
+    let (mut runs, mut found, mut turn) = (0_u32, 0_u32, 0);
     for digit in token {
-        let low = matches!(digit, b'A'..=b'Z' | b'a'..=b'f');
-        if let (Some(run), Some(found)) = (runs.get_mut(place), found.get_mut(place)) {
-            *run = if low { run.saturating_add(1) } else { 0 };
-            *found |= *run >= GROUPS;
-        }
-        place = (place + 1) & 3;
+        let fits = LANES.get(usize::from((class(*digit) / FIRST) & 7)).copied().unwrap_or(0);
+        runs = (runs + EACH) & fits.rotate_left(turn);
+        let full = (runs + EACH * (0x80 - DIGITS)) & (EACH * 0x80);
+        found |= full;
+        // What is full counts anew, so that no lane runs over.
+        runs &= !(full >> 7).wrapping_mul(0xff);
+        turn = (turn + 8) & 31;
     }
-    found
+    found.to_le_bytes().map(|lane| lane != 0)
 }
+
+/// The lanes of the places for which the first digit of a token fits, by what it may be: the first of a group, the second
+/// and the third. It is the last of a group for the second lane, where any digit fits.
+static LANES: [u32; 8] = {
+    let (first, second, third, any) = (0xff, 0xff00_0000, 0x00ff_0000, 0xff00);
+    [any, any | first, any | second, any | second | first, any | third, any | third | first, any | third | second, u32::MAX]
+};
 
 /// Base64 of either alphabet. Something may stand right before what was encoded, so every place of a digit in its group of
 /// four is tried. The texts looked for are ASCII: other bytes end a piece.
@@ -150,7 +162,7 @@ fn of_base64(token: &[u8], buffer: &mut Vec<u8>, layer: u32, budget: &mut usize)
     false
 }
 
-fn base64(digit: u8) -> u8 {
+pub(super) const fn base64(digit: u8) -> u8 {
     match digit {
         b'A'..=b'Z' => digit - b'A',
         b'a'..=b'z' => digit - b'a' + 26,

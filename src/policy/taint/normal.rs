@@ -20,10 +20,14 @@ enum Folded {
 /// The copy, and what is spelled in characters that nobody sees.
 pub(super) fn normalised(text: &str) -> (Cow<'_, str>, String) {
     let (mut hidden, mut out, mut rest) = (String::new(), String::new(), text);
-    if !text.bytes().all(is_plain) {
-        out.reserve(text.len());
-    }
-    while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+    loop {
+        let at = plain_length(rest.as_bytes());
+        if at == rest.len() {
+            break;
+        }
+        if out.is_empty() {
+            out.reserve(text.len());
+        }
         let (plain, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
         out.push_str(plain);
         let mut chars = tail.chars();
@@ -41,6 +45,22 @@ pub(super) fn normalised(text: &str) -> (Cow<'_, str>, String) {
     }
     out.push_str(rest);
     (Cow::Owned(out), hidden)
+}
+
+/// How many of the first bytes are plain: eight at a time, as most of what is sent is nothing else.
+fn plain_length(bytes: &[u8]) -> usize {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    let mut at = 0;
+    for eight in bytes.as_chunks::<8>().0 {
+        // The highest bit of a byte that is not ASCII, below a blank, or the last of ASCII.
+        let word = u64::from_ne_bytes(*eight);
+        let odd = (word | word.wrapping_sub(EACH * 0x20) | word.wrapping_add(EACH)) & (EACH * 0x80);
+        if odd != 0 && !eight.iter().all(|byte| is_plain(*byte)) {
+            break;
+        }
+        at += 8;
+    }
+    at + bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_plain(**byte)).count()
 }
 
 const fn is_plain(byte: u8) -> bool {

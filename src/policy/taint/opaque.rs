@@ -24,7 +24,11 @@ pub(super) fn is_opaque(text: &[u8], start: usize, end: usize) -> bool {
     if !fits || is_named_as_id(text, start) {
         return false;
     }
-    if PUBLIC.split_ascii_whitespace().any(|known| token.starts_with(known.as_bytes())) || is_data_url(text, start) {
+    let may_be_public = matches!(byte(token, 0), b's' | b'A');
+    if may_be_public && PUBLIC.split_ascii_whitespace().any(|known| token.starts_with(known.as_bytes())) {
+        return false;
+    }
+    if is_data_url(text, start) {
         return false;
     }
     if is_secret_access_key(token) {

@@ -13,6 +13,11 @@ const TOKEN: u8 = 2;
 const MARK: u8 = 4;
 /// A digit: numbers are short words that are looked at.
 const DIGIT: u8 = 8;
+/// A digit of base64 that may be the first of a group of four which stands for a text in ASCII; and the two bits above it, the same
+/// of the second and of the third.
+pub(super) const FIRST: u8 = 16;
+/// A mark in a word, behind which something may begin.
+const DASH: u8 = 128;
 
 /// The scheme of most credentials.
 const SCHEME: &[u8] = b"bearer";
@@ -32,6 +37,14 @@ const fn classes() -> [u8; 256] {
         class |= if token { TOKEN } else { 0 };
         class |= if mark { MARK } else { 0 };
         class |= if byte.is_ascii_digit() { DIGIT } else { 0 };
+        class |= if byte == b'-' || byte == b'_' { DASH } else { 0 };
+        if token {
+            let value = nested::base64(byte);
+            // Neither is it a character of control, but for tabs and the ends of lines, as far as the digit tells.
+            let first = matches!(value, 2 | 3 | 8..=31);
+            let (second, third) = (matches!(value & 15, 0 | 2..=7), value & 2 == 0);
+            class |= FIRST * (first as u8 | (second as u8) << 1 | (third as u8) << 2);
+        }
         #[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
         {
             table[byte as usize] = class;
@@ -41,7 +54,7 @@ const fn classes() -> [u8; 256] {
     table
 }
 
-fn class(byte: u8) -> u8 {
+pub(super) fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
@@ -115,16 +128,17 @@ impl Scan<'_> {
 
     /// A run of token characters; gives its end.
     fn token(&mut self, start: usize) -> usize {
-        let (mut word, mut at) = (start, start);
+        let (mut word, mut at, mut seen) = (start, start, 0);
         loop {
             let class = self.text.get(at).map_or(0, |byte| class(*byte));
             if class & WORD == 0 {
-                self.word(word, at);
+                self.word(word, at, seen & DASH != 0);
                 if class & TOKEN == 0 {
                     break;
                 }
-                word = at + 1;
+                (word, seen) = (at + 1, 0);
             }
+            seen |= class;
             at += 1;
         }
         if byte(self.text, start) == b'+' && self.lacks(Rule::PiiPhone) && numbers::is_international(self.text, start) {
@@ -141,10 +155,10 @@ impl Scan<'_> {
         at
     }
 
-    fn word(&mut self, start: usize, end: usize) {
+    fn word(&mut self, start: usize, end: usize, dashed: bool) {
         let long = end - start >= SHORTEST_TOKEN;
         // Three prefixes go on after a mark and may be the end of a short word.
-        if matches!((byte(self.text, end), before(self.text, end)), (b'.', b'9' | b'G') | (b' ', b'N')) {
+        if matches!((byte(self.text, end), byte(self.text, end.wrapping_sub(1))), (b'.', b'9' | b'G') | (b' ', b'N')) {
             let word = self.text.get(start..end).unwrap_or_default();
             for prefix in ["ya29", "SG", "-----BEGIN"].iter().filter(|prefix| word.ends_with(prefix.as_bytes())) {
                 self.begin(end - prefix.len());
@@ -161,7 +175,7 @@ impl Scan<'_> {
             return;
         }
         self.begin(start);
-        if !long {
+        if !long || !dashed {
             return;
         }
         let mut at = start + 1;

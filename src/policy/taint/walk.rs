@@ -4,6 +4,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+use memchr::memchr;
+
 use super::path::Step;
 use crate::json::{self, Raw};
 
@@ -85,7 +87,7 @@ fn meet_key<'a>(steps: &mut [Step<'a>], token: &'a str, value: &str, visit: &mut
 
 /// The content of a string token.
 pub(super) fn unquoted(token: &str) -> Cow<'_, str> {
-    if token.contains('\\') {
+    if memchr(b'\\', token.as_bytes()).is_some() {
         return Cow::Owned(json::unescape_lossy(token));
     }
     let inside = token.strip_prefix('"').and_then(|token| token.strip_suffix('"'));
