@@ -76,6 +76,7 @@ pub struct Gateway {
     metrics: Metrics,
     pub(crate) served: ServedTasks,
     pub(crate) links: Links,
+    idle_patterns: Vec<String>,
     pub(crate) trace: Trace,
     pub(crate) keeper: Keeper,
 }
@@ -100,6 +101,7 @@ impl Gateway {
             metrics: Metrics::default(),
             served,
             links,
+            idle_patterns: Vec::new(),
             trace,
             keeper: Keeper::default(),
         }

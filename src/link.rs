@@ -361,6 +361,12 @@ impl Links {
         Catalog::new(&gather(servers), reserved, |server, tool| pins.reason(server, tool))
     }
 
+    /// Whether every server has told its tools.
+    #[must_use]
+    pub fn are_listed(&self) -> bool {
+        self.list.iter().all(Link::is_listed)
+    }
+
     /// The server that a name may be of a tool of, where it has not told its tools yet, and the error of a call.
     #[must_use]
     pub fn awaited(&self, tool: &str) -> Option<(&str, ToolError)> {

@@ -8,10 +8,13 @@ use crate::call::{Call, CallId, Work};
 use crate::io::{Level, PeerId};
 use crate::json::{self, Json, Object};
 use crate::jsonrpc::{self, Id};
+use crate::link::catalog::LinkedTool;
 use crate::link::{CallReport, Outside, Report};
 use crate::list::gather;
 use crate::mcp::asks::Answers;
 use crate::mcp::era;
+use crate::policy::glob::{Glob, Names};
+use crate::tools::TOOLS;
 
 /// The notification that other tools are offered.
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
@@ -62,6 +65,25 @@ impl Gateway {
         self.ask(caller, subject, raw, asks, started);
     }
 
+    /// Tells of patterns that fit no tool, once every server has told which it has: nothing is held by a name that is wrong.
+    fn tell_of_idle_patterns(&mut self) {
+        if !self.links.are_listed() {
+            return;
+        }
+        let catalog = &self.ground.catalog;
+        let is_idle = |glob: &Glob| {
+            let fits = |tool: &LinkedTool| glob.matches_either(Names { offered: &tool.offered, composed: &tool.composed });
+            !catalog.any(fits) && !TOOLS.iter().any(|tool| glob.matches(tool.name))
+        };
+        let idle = self.ground.config.policy.idle(&is_idle);
+        if idle != self.idle_patterns && !idle.is_empty() {
+            let mut fields = Object::new();
+            fields.strings("patterns", &idle);
+            self.ground.notice(Level::Warning, "patterns_idle", fields);
+        }
+        self.idle_patterns = idle;
+    }
+
     /// The tools of the servers are others now.
     pub(super) fn offer_anew(&mut self) {
         self.ground.catalog = self.links.catalog(&self.ground.pins);
@@ -71,6 +93,7 @@ impl Gateway {
             fields.strings("tools", &self.ground.catalog.shared);
             self.ground.notice(Level::Warning, "tool_names_shared", fields);
         }
+        self.tell_of_idle_patterns();
         // What is found and called by the same two tools all the time is no other list.
         if self.ground.config.is_searched() {
             return;

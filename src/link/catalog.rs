@@ -146,6 +146,11 @@ impl Catalog {
         self.order.iter().filter(|tool| tool.held.is_none())
     }
 
+    /// Whether there is a tool of that kind, be it held back.
+    pub fn any(&self, is_meant: impl Fn(&LinkedTool) -> bool) -> bool {
+        self.order.iter().any(|tool| is_meant(tool))
+    }
+
     /// The tool that goes by a name, be it held back.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<LinkedTool>> {

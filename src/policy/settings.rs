@@ -192,6 +192,21 @@ impl Settings {
         !(self.agents.is_empty() && self.users.is_empty() && self.approval.channel_rules.is_empty())
     }
 
+    /// The patterns that a check says fit no tool, each once.
+    #[must_use]
+    pub fn idle(&self, is_idle: &dyn Fn(&Glob) -> bool) -> Vec<String> {
+        let mut lists = Vec::from([self.approval.required.as_slice()]);
+        lists.extend(self.approval.channel_rules.iter().flat_map(|rule| [rule.allowed_tools.as_slice(), &rule.denied_tools]));
+        lists.extend(self.users.iter().flat_map(|user| [user.allow.as_slice(), &user.deny, &user.needs_approval]));
+        let mut idle = Vec::new();
+        for glob in lists.into_iter().flatten().chain(self.mutes.iter().map(|mute| &mute.tool)) {
+            if is_idle(glob) && !idle.iter().any(|known| known == glob.as_str()) {
+                idle.push(String::from(glob.as_str()));
+            }
+        }
+        idle
+    }
+
     /// The rules that are muted for a tool everywhere.
     #[must_use]
     pub fn muted(&self, names: Names<'_>) -> Rules {

@@ -191,3 +191,18 @@ fn a_list_that_changed_while_it_was_not_told_is_asked_for_again_after_a_while() 
     world.list("a", &["x", "y"]);
     assert_eq!(world.offered(), ["mcp_a_x", "mcp_a_y"]);
 }
+
+#[test]
+fn patterns_that_fit_no_tool_are_told_of_once_all_are_known() {
+    let servers = servers(&["a", "b"]);
+    let servers = servers.strip_suffix('}').unwrap();
+    let policy = r#""approval":{"require_approval":["mcp_a_wriet","mcp_b_*"],"channel_rules":[{"channel":"c","denied_tools":["mcp_c_*","mcp_a_x"]}]},"mcp_taint_policy":[{"tool":"send_message","skip_rules":["PiiEmail"]}]"#;
+    let mut world = World::shaken(&format!("{servers},{policy}}}"));
+    let told = |world: &World| world.notices.iter().filter(|(event, _)| event == "patterns_idle").cloned().collect::<Vec<_>>();
+    world.legacy("a", &["x"]);
+    assert!(told(&world).is_empty(), "the other server may have them");
+    world.legacy("b", &["y"]);
+    world.change("a", &[("x", "otherwise"), ("z", "")]);
+    let all = told(&world);
+    assert_eq!(all, [("patterns_idle".to_owned(), r#"{"patterns":["mcp_a_wriet","mcp_c_*"]}"#.to_owned())]);
+}
