@@ -11,8 +11,10 @@ use crate::ids::Random;
 use crate::io::Headers;
 use crate::json::{Json, Members, Object};
 
-const PARENT: &str = "traceparent";
-const STATE: &str = "tracestate";
+/// The header field, and member of `_meta`, of a trace.
+pub const PARENT: &str = "traceparent";
+/// The same of what vendors say of it.
+pub const STATE: &str = "tracestate";
 
 /// How long a `tracestate` may be, and how many members it may have (§3.3.1.1, §3.3.1.5).
 const STATE_BYTES: usize = 512;

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{CallId, Ended, Run, policy};
+use crate::ground::Ground;
 use crate::incoming::is_http;
 use crate::io::{Deadline, Reason};
 use crate::json::{self, Array, Json, Object};
@@ -12,7 +13,7 @@ use crate::mcp::asks::{Ask, Question};
 use crate::mcp::content;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
-use crate::policy::approvals::{Expiry, Request};
+use crate::policy::approvals::Expiry;
 use crate::snapshot::Record;
 use crate::time::Instant;
 
@@ -166,10 +167,10 @@ impl Approving {
         run.say(jsonrpc::notification("notifications/cancelled", &params.finish()));
     }
 
-    /// As it stands in a snapshot, with its request.
-    pub fn record(&self, request: &Request) -> Json {
+    /// As it stands in a snapshot.
+    pub fn record(&self) -> Json {
         let mut out = Object::new();
-        out.nested("request", request.record()).optional_json("arguments", self.arguments.as_ref());
+        out.string("id", &self.id).optional_json("arguments", self.arguments.as_ref()).optional_json("form", self.form.as_ref());
         let mut question = Array::new();
         if let Some(number) = self.question {
             question.json(&Json::integer(number));
@@ -178,18 +179,19 @@ impl Approving {
         out.finish()
     }
 
-    /// Reads what [`record`](Self::record) wrote.
+    /// Reads what [`record`](Self::record) wrote; none where there is no such request.
     #[must_use]
-    pub fn read(record: &Record<'_, '_>, request: &Request, until: Instant, now: Instant) -> Self {
+    pub fn read(record: &Record<'_, '_>, ground: &Ground) -> Option<Self> {
+        let request = ground.approvals.get(&record.text("id"))?;
         let question = record.list("question").first().and_then(|raw| json::integer(raw.get()));
-        Self {
+        Some(Self {
             id: request.id.clone(),
             arguments: record.value("arguments").map(Json::from_raw),
-            until,
-            tell_at: now.plus_ms(TELL_MS),
+            until: ground.instant_of(request.expires_at),
+            tell_at: ground.now.plus_ms(TELL_MS),
             question: question.and_then(|number| u64::try_from(number).ok()),
-            form: None,
-        }
+            form: record.value("form").map(Json::from_raw),
+        })
     }
 }
 

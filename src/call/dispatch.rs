@@ -30,8 +30,19 @@ pub enum Sink {
     Request(RequestId, Option<String>),
     /// to the peer, once it comes back with the answers that it was asked for
     Parked,
+    /// to whoever of its scope makes the same call again: the gateway ended while it waited for an approval, and the
+    /// connection of its caller with it
+    Left,
     /// nowhere
     Nobody,
+}
+
+impl Sink {
+    /// Whether nobody listens until the caller comes back.
+    #[must_use]
+    pub const fn is_away(&self) -> bool {
+        matches!(self, Self::Parked | Self::Left)
+    }
 }
 
 /// A send that was dispatched.

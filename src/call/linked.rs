@@ -9,12 +9,13 @@ use super::questions::Open;
 use super::rounds::Rounds;
 use super::{Ended, Run, Work, fault};
 use crate::io::{Deadline, Level, Reason};
-use crate::json::{Json, Object, Raw};
+use crate::json::{Json, Raw};
 use crate::jsonrpc;
 use crate::link::catalog::{LinkedTool, ServerNumber};
 use crate::link::wire::CallOrder;
 use crate::link::{CallReport, Job, relay};
 use crate::mcp::asks::Asks;
+use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
 use crate::policy::glob::Names;
@@ -55,10 +56,7 @@ impl LinkedCall {
         let arguments = original.clone().map(|json| run.scope.secrets.redact_json(json));
         let mut rounds = Rounds::read(run.answers.state.as_ref());
         let responses = rounds.responses(run, tool)?;
-        let mut meta = Object::new();
-        meta.members(&run.caller.meta);
-        let meta = run.scope.secrets.redact_json(meta.finish());
-        let mut meta = meta.members().unwrap_or_default().keep();
+        let mut meta = policy::sent_meta(&run.scope.secrets, &run.caller.meta);
         if rounds.approval.is_some() {
             // What a person approved went out in the first round; only what names its trace may differ in a later one.
             meta.retain(|(name, _)| TRACES.contains(&name.as_str()));
@@ -99,6 +97,16 @@ impl LinkedCall {
                 Some(relay::result(&self.tool.server_name, raw))
             }
             CallReport::Refused(raw) => {
+                if run.caller.era == Era::Modern {
+                    match self.rounds.links(run, &self.tool, &raw) {
+                        Ok(None) => {}
+                        Ok(asks) => {
+                            self.asks = asks;
+                            return None;
+                        }
+                        Err(error) => return Some(Err(error)),
+                    }
+                }
                 let raw = self.returned(run, raw);
                 Some(Ok(relay::refusal(raw)))
             }

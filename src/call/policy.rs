@@ -23,6 +23,8 @@ use crate::policy::glob::Names;
 use crate::policy::settings::{Results, ServerTaint};
 use crate::policy::taint::{self, PathPattern, Scanned};
 use crate::policy::{Action, Evaluation, Facts, Report, Rule, Rules, Verdict, canonical, evaluate};
+use crate::redact::Secrets;
+use crate::trace_context;
 
 /// How much of a call a person is shown at once, in characters, and how much of that is its end.
 const SUMMARY: usize = 2000;
@@ -47,8 +49,7 @@ pub(super) fn admit(
     rounds: &Rounds,
 ) -> Result<Admitted, ToolError> {
     let approval = run.caller.approval.take();
-    let sent = Sent::of(order);
-    let admitted = decide(run, tool, &sent, approval.as_deref(), rounds);
+    let admitted = decide(run, tool, order, approval.as_deref(), rounds);
     if let Some(id) = approval.filter(|_| admitted.is_err()) {
         run.ground.approvals.withdraw(&id);
     }
@@ -63,32 +64,52 @@ pub(crate) struct Sent {
     pub(crate) envelope: Option<Json>,
 }
 
-impl Sent {
-    fn of(order: &CallOrder) -> Self {
-        let (mut meta, mut envelope) = (Object::new(), Object::new());
-        meta.members(&order.meta);
-        envelope.nested("_meta", meta);
-        Self { arguments: order.arguments.clone(), envelope: (!order.meta.is_empty()).then(|| envelope.finish()) }
-    }
+/// `{"_meta": {…}}`, where there is any.
+fn envelope(members: &[(String, Json)]) -> Option<Json> {
+    let (mut meta, mut envelope) = (Object::new(), Object::new());
+    meta.members(members);
+    envelope.nested("_meta", meta);
+    (!members.is_empty()).then(|| envelope.finish())
+}
+
+/// The digest of a call as it is sent. Which trace it belongs to is no part of it: the same call made once more is in
+/// another one (W3C Trace Context).
+pub(crate) fn digest(tool: &str, arguments: Option<&Json>, meta: &[(String, Json)]) -> String {
+    let mut meta = meta.to_vec();
+    meta.retain(|(name, _)| name != trace_context::PARENT && name != trace_context::STATE);
+    canonical::digest(tool, arguments.map(Json::raw), envelope(&meta).as_ref().map(Json::raw))
+}
+
+/// What of a caller's `_meta` is sent: what it knows of other servers' and agents' credentials is not.
+pub(crate) fn sent_meta(secrets: &Secrets, members: &[(String, Json)]) -> Vec<(String, Json)> {
+    let mut meta = Object::new();
+    meta.members(members);
+    let meta = secrets.redact_json(meta.finish());
+    meta.members().unwrap_or_default().keep()
 }
 
 fn decide(
     run: &mut Run<'_>,
     tool: &Arc<LinkedTool>,
-    sent: &Sent,
+    order: &CallOrder,
     approval: Option<&str>,
     rounds: &Rounds,
 ) -> Result<Admitted, ToolError> {
+    let sent = Sent { arguments: order.arguments.clone(), envelope: envelope(&order.meta) };
     let caller = caller(run);
     let approved_before = run.ground.approvals.remembers(run.scope_name, &tool.offered);
     let evaluation = evaluation(&run.ground.config, tool, &caller, approved_before);
     if let Verdict::Refused(reason) = &evaluation.verdict {
         return Err(ToolError::new(Code::Blocked, format!("{} was not called: {reason}", tool.offered)));
     }
-    scan(run, tool, sent)?;
+    scan(run, tool, &sent)?;
     check_schema(tool, sent.arguments.as_ref())?;
-    let digest = canonical::digest(&tool.offered, sent.arguments.as_ref().map(Json::raw), sent.envelope.as_ref().map(Json::raw));
-    let policy = canonical::hash(&[run.ground.config.policy_json().as_str(), tool.definition.as_str()]);
+    let asks = matches!(evaluation.verdict, Verdict::Ask { .. });
+    if !asks && approval.is_none() && rounds.approval.is_none() {
+        return Ok(Admitted::Yes(None));
+    }
+    let digest = digest(&tool.offered, order.arguments.as_ref(), &order.meta);
+    let policy = canonical::policy(&run.ground.config.policy_json()) + &canonical::hash(&[tool.definition.as_str()]);
     if let Some(id) = &rounds.approval
         && run.ground.approvals.goes_on(id, rounds.number, &policy)
     {
@@ -108,9 +129,8 @@ fn decide(
             Err(ToolError::new(Code::ApprovalDenied, "the tool or the policy changed after the approval: call it once more"))
         };
     }
-    match evaluation.verdict {
-        Verdict::Ask { .. } => {}
-        Verdict::Run | Verdict::Refused(_) => return Ok(Admitted::Yes(None)),
+    if !asks {
+        return Ok(Admitted::Yes(None));
     }
     let asker = principal_of(run.scope_name).filter(|_| !run.ground.config.server.tokens.is_empty());
     let proposal = Proposal {
@@ -123,7 +143,7 @@ fn decide(
         channel: caller.channel,
         asker: asker.unwrap_or_default().to_string(),
         risk: Risk::High,
-        summary: summary(tool, sent),
+        summary: summary(tool, &sent),
         digest,
         policy,
     };

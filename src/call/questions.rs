@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::linked::LinkedCall;
-use super::{Ended, Run, asking, policy, rounds};
+use super::{Ended, Run, asking, rounds};
 use crate::json::{self, Json, Object};
 use crate::jsonrpc::{self, INTERNAL_ERROR, Id};
 use crate::link::{Job, ServerQuestion};
@@ -31,8 +31,7 @@ impl LinkedCall {
         if self.questions.len() >= QUESTIONS {
             return self.tell(run, id, Err((INTERNAL_ERROR, "the client is asked too much at once".into())));
         }
-        let params = rounds::relayed(&self.tool.server_name, ask, &params.members().unwrap_or_default());
-        let params = policy::inbound(run, &self.tool, params);
+        let params = rounds::relayed(run, &self.tool, ask, &params.members().unwrap_or_default());
         let number = run.caller.asked;
         run.caller.asked += 1;
         if run.caller.era == Era::Legacy {

@@ -8,10 +8,13 @@ use alloc::vec::Vec;
 use super::{Run, policy};
 use crate::json::{self, Json, Members, Object};
 use crate::link::catalog::LinkedTool;
-use crate::link::wire;
+use crate::link::{relay, wire};
 use crate::mcp::asks::{Ask, Asks, QUESTIONS, Question};
+use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError};
 
+/// The member of a link by which its server tells of it later.
+const LINK_ID: &str = "elicitationId";
 /// How many rounds a call may take.
 const ROUNDS: u64 = 64;
 
@@ -24,6 +27,8 @@ pub struct Rounds {
     pub approval: Option<String>,
     /// what the server wants back, literally
     state: Option<Json>,
+    /// whether the user was to open links, of which the server is told nothing: it is called once more
+    links: bool,
 }
 
 impl Rounds {
@@ -36,6 +41,7 @@ impl Rounds {
             number: number.unwrap_or_default(),
             approval: members.string("approval"),
             state: members.get("state").map(Json::from_raw),
+            links: members.has("links"),
         }
     }
 
@@ -43,6 +49,9 @@ impl Rounds {
         let mut out = Object::new();
         out.integer("round", self.number).optional_string("approval", self.approval.as_deref());
         out.optional_json("state", self.state.as_ref());
+        if self.links {
+            out.boolean("links", true);
+        }
         out.finish()
     }
 
@@ -51,12 +60,8 @@ impl Rounds {
     /// # Errors
     /// It cannot be asked.
     pub fn asks(&self, run: &mut Run<'_>, tool: &LinkedTool, result: &Members<'_>) -> Result<Asks, ToolError> {
-        let server = &tool.server_name;
-        let fault = |what: &str| ToolError::new(Code::ProtocolError, format!("MCP server '{server}' {what}"));
-        let number = self.number + 1;
-        if number > ROUNDS {
-            return Err(fault("asks again and again instead of answering"));
-        }
+        let fault = |what: &str| fault(tool, what);
+        let number = self.next(tool)?;
         let state = result.get("requestState").filter(|raw| json::string(*raw).is_some()).map(Json::from_raw);
         // It comes back as it is or not at all, and the client may read it.
         if state.as_ref().is_some_and(|state| run.scope.secrets.redact_json(state.clone()) != *state) {
@@ -68,7 +73,7 @@ impl Rounds {
             let params = request.get("params").and_then(json::members).unwrap_or_default();
             let ask = request.string("method").and_then(|method| Ask::read(&method, &params));
             let ask = ask.ok_or_else(|| fault("asks what no client can be asked"))?;
-            let params = policy::inbound(run, tool, relayed(server, ask, &params));
+            let params = relayed(run, tool, ask, &params);
             questions.push(Question { key: String::from(key), ask, params });
         }
         if questions.len() > QUESTIONS {
@@ -77,8 +82,34 @@ impl Rounds {
         if questions.is_empty() && state.is_none() {
             return Err(fault("answered that it needs more input, and did not say which"));
         }
-        let next = Self { number, approval: self.approval.clone(), state };
+        let next = Self { number, approval: self.approval.clone(), state, links: false };
         Ok(Asks { questions, state: Some(next.to_json()) })
+    }
+
+    fn next(&self, tool: &LinkedTool) -> Result<u64, ToolError> {
+        let number = self.number + 1;
+        if number > ROUNDS { Err(fault(tool, "asks again and again instead of answering")) } else { Ok(number) }
+    }
+
+    /// The links that the user has to open before a call is made again, as an error of the version before says it (MCP
+    /// 2025-11-25, elicitation, -32042), for a client of the era that has no such error. None where there are none.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    pub fn links(&self, run: &mut Run<'_>, tool: &LinkedTool, error: &Json) -> Result<Option<Asks>, ToolError> {
+        let mut questions = Vec::new();
+        for raw in relay::elicitations(error).into_iter().take(QUESTIONS) {
+            let params = json::members(raw).unwrap_or_default();
+            if Ask::read(Ask::Link.method(), &params) == Some(Ask::Link) {
+                let (key, params) = (format!("link-{}", questions.len()), relayed(run, tool, Ask::Link, &params));
+                questions.push(Question { key, ask: Ask::Link, params });
+            }
+        }
+        if questions.is_empty() {
+            return Ok(None);
+        }
+        let next = Self { number: self.next(tool)?, approval: self.approval.clone(), state: None, links: true };
+        Ok(Some(Asks { questions, state: Some(next.to_json()) }))
     }
 
     /// What is told to the server beside the arguments: answers, and its own state.
@@ -93,6 +124,13 @@ impl Rounds {
         let mut answers = Vec::new();
         for (key, answer) in core::mem::take(&mut run.answers.list) {
             let answer = answer.map_err(|why| refused(&why))?;
+            if self.links {
+                let action = answer.members().and_then(|answer| answer.string("action"));
+                if action.as_deref() != Some("accept") {
+                    return Err(refused("the user did not open the link"));
+                }
+                continue;
+            }
             answers.push((key, outgoing(run, tool, answer)?));
         }
         Ok(Some(Responses { answers, state: self.state.clone() }))
@@ -108,13 +146,21 @@ pub struct Responses {
     pub state: Option<Json>,
 }
 
+fn fault(tool: &LinkedTool, what: &str) -> ToolError {
+    ToolError::new(Code::ProtocolError, format!("MCP server '{}' {what}", tool.server_name))
+}
+
 /// The parameters of a server's question for a client: all but what is of the protocol between the two of us. People are
-/// told who asks.
-pub(super) fn relayed(server: &str, ask: Ask, params: &Members<'_>) -> Json {
-    let mut out = Object::new();
+/// told who asks. A link has an id in the handshake era, and none after it.
+pub(super) fn relayed(run: &mut Run<'_>, tool: &LinkedTool, ask: Ask, params: &Members<'_>) -> Json {
+    let (mut out, server, era) = (Object::new(), &tool.server_name, run.caller.era);
+    if ask == Ask::Link && era == Era::Legacy && !params.has(LINK_ID) {
+        out.string(LINK_ID, &run.ground.random.uuid());
+    }
     for (name, raw) in params.iter().filter(|(name, _)| !matches!(*name, "_meta" | "task")) {
         match (name, ask, json::string(raw)) {
             ("message", Ask::Elicitation | Ask::Link, Some(message)) => out.string(name, &format!("[MCP:{server}] {message}")),
+            (LINK_ID, Ask::Link, _) if era == Era::Modern => &mut out,
             _ => out.json(name, &Json::from_raw(raw)),
         };
     }
@@ -124,7 +170,7 @@ pub(super) fn relayed(server: &str, ask: Ask, params: &Members<'_>) -> Json {
         own.members(&meta);
         out.nested("_meta", own);
     }
-    out.finish()
+    policy::inbound(run, tool, out.finish())
 }
 
 /// The error of a call whose client did not answer.

@@ -5,9 +5,9 @@ use alloc::string::{String, ToString};
 
 use super::Gateway;
 use super::serving::not_allowed;
-use crate::call::approving::{Approving, denied};
+use crate::call::approving::denied;
 use crate::call::dispatch::Sink;
-use crate::call::{Call, CallId, Caller, Work, policy};
+use crate::call::{Call, CallId, Work, policy};
 use crate::incoming::Endpoint;
 use crate::incoming::access::{self, Refusal};
 use crate::io::{Headers, Level, PeerId, RequestId};
@@ -48,8 +48,8 @@ impl Gateway {
         self.ground.notice(Level::Notice, "approval_decided", fields);
         let waits = |work: &Work| if let Work::Approving(work) = work { work.id() == id } else { false };
         let waiting = self.calls.iter().find(|(_, call)| waits(&call.work));
-        let Some((call, parked)) = waiting.map(|(id, call)| (*id, call.sink == Sink::Parked)) else { return Ok(told) };
-        if approved && parked {
+        let Some((call, is_away)) = waiting.map(|(id, call)| (*id, call.sink.is_away())) else { return Ok(told) };
+        if approved && is_away {
             // It goes out when its client comes back.
             return Ok(told);
         }
@@ -70,7 +70,7 @@ impl Gateway {
     /// A call was approved, or waits under a policy that is another one now: it is started again, and held against the
     /// policy once more.
     pub(super) fn start_again(&mut self, call: CallId, approval: Option<&str>) {
-        if self.calls.get(&call).is_some_and(|call| call.sink == Sink::Parked) {
+        if self.calls.get(&call).is_some_and(|call| call.sink.is_away()) {
             // Nobody is there who could be told of a call that goes on.
             return self.work(call, |work, run| {
                 let Work::Approving(work) = work else { return None };
@@ -219,14 +219,6 @@ impl Gateway {
                 self.refuse(request, Refusal::new(status, message));
             }
         }
-    }
-
-    /// A call of a snapshot that waits for a person.
-    pub(crate) fn restore_approving(&mut self, caller: Caller, scope: String, subject: Subject, approving: Approving) {
-        let Some(session) = self.peers.get_mut(&caller.peer) else { return };
-        session.begin(&caller.request, caller.call);
-        let (started, work) = (self.ground.now, Box::new(Work::Approving(approving)));
-        self.enter(Box::new(Call { caller, sink: Sink::Peer, scope, subject, work, started, timer: None }));
     }
 }
 

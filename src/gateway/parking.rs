@@ -2,13 +2,15 @@
 //! is asked by the result of its call, which goes on meanwhile, and makes the call once more with the answers (MCP
 //! 2026-07-28, multi-round-trip requests).
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Gateway;
 use crate::call::dispatch::Sink;
 use crate::call::kept::Kept;
-use crate::call::{CallId, Caller, Ended, Work, asking};
+use crate::call::{Call, CallId, Caller, Ended, Work, asking, policy};
+use crate::incoming::NOBODY;
 use crate::io::PeerId;
 use crate::json::{self, Json, Object, Raw};
 use crate::jsonrpc::{INVALID_PARAMS, Id, METHOD_NOT_FOUND};
@@ -20,6 +22,7 @@ use crate::mcp::era::Era;
 use crate::mcp::server;
 use crate::mcp::subject::Subject;
 use crate::policy::approvals::State;
+use crate::served::Duty;
 
 /// How many calls of one scope may wait for their client to come back.
 const PARKED: usize = 16;
@@ -133,9 +136,32 @@ impl Gateway {
         Some(CallId(u64::try_from(json::integer(state.get("call")?.get())?).ok()?))
     }
 
+    /// The call that a caller makes again whose connection went while it waited for an approval.
+    pub(super) fn left(&self, caller: &Caller, subject: &Subject, arguments: Option<Raw<'_>>) -> Option<CallId> {
+        let Subject::Linked(tool) = subject else { return None };
+        let scope_name = &self.peers.get(&caller.peer)?.scope;
+        let is_theirs = |call: &Call| call.sink == Sink::Left && call.scope == *scope_name;
+        let left = gather(self.calls.iter().filter(|(_, call)| is_theirs(call)));
+        let secrets = &self.scopes.get(scope_name.as_str()).filter(|_| !left.is_empty())?.secrets;
+        let arguments = arguments.map(|raw| secrets.redact_json(Json::from_raw(raw)));
+        let meta = policy::sent_meta(secrets, &caller.meta);
+        let digest = policy::digest(&tool.offered, arguments.as_ref(), &meta);
+        let same = left.into_iter().find(|(_, call)| self.digest_of(call) == Some(digest.as_str()));
+        same.map(|(id, _)| *id)
+    }
+
+    fn digest_of<'c>(&'c self, call: &'c Call) -> Option<&'c str> {
+        match call.work.as_ref() {
+            Work::Approving(work) => Some(self.ground.approvals.get(work.id())?.proposal.digest.as_str()),
+            Work::Kept(kept) => kept.digest.as_deref(),
+            Work::Connect(_) | Work::Card(_) | Work::Send(_) | Work::Task(_) | Work::Broadcast(_) | Work::Ping(_) => None,
+            Work::Directory(_) | Work::Push(_) | Work::Asking(_) | Work::Linked(_) => None,
+        }
+    }
+
     /// A client came back to a call, with answers to what it was asked.
     pub(super) fn come_back(&mut self, mut caller: Caller, id: CallId, arguments: Option<Raw<'_>>, answers: Answers) {
-        let Some(call) = self.calls.get_mut(&id).filter(|call| call.sink == Sink::Parked) else {
+        let Some(call) = self.calls.get_mut(&id).filter(|call| call.sink.is_away()) else {
             return self.say_error(caller.peer, Some(&caller.request), INVALID_PARAMS, server::STATE_FAULT, None);
         };
         (caller.call, caller.asked) = (id, call.caller.asked);
@@ -179,14 +205,61 @@ impl Gateway {
     }
 
     /// The outcome of a call whose client is away is kept until it comes back, as long as an answer may take.
-    pub(super) fn keep_outcome(&mut self, call: &mut crate::call::Call, ended: Ended) {
+    pub(crate) fn keep_outcome(&mut self, call: &mut Call, ended: Ended) {
         let until = self.ground.now.plus_ms(asking::TIMEOUT_MS);
-        *call.work = Work::Kept(Kept { ended, until });
+        let digest = self.digest_of(call).map(String::from);
+        *call.work = Work::Kept(Kept { ended, until, digest });
+    }
+
+    /// A call of a snapshot goes on that waits for a person, or for its caller. Whose connection ended with the process
+    /// comes back by making it again.
+    pub(crate) fn restore_waiting(&mut self, mut call: Box<Call>) {
+        let (id, is_here) = (call.caller.call, self.peers.has(&call.caller.peer));
+        match &call.sink {
+            Sink::Peer if !is_here => call.sink = Sink::Left,
+            Sink::Served(number) => {
+                if let Some(Duty::Tool { call, .. }) = self.served.get_mut(*number).map(|task| &mut task.duty) {
+                    *call = Some(id);
+                }
+            }
+            Sink::Peer | Sink::Parked | Sink::Left | Sink::Inbox(_) | Sink::Push(_) | Sink::Request(..) | Sink::Nobody => {}
+        }
+        if call.sink.is_away() {
+            (call.caller.peer, call.caller.progress_token) = (NOBODY, None);
+        }
+        if let Some(session) = self.peers.get_mut(&call.caller.peer).filter(|_| call.sink == Sink::Peer) {
+            session.begin(&call.caller.request, id);
+        }
+        self.enter(call);
+    }
+
+    /// What waits for a person goes on after a restart, where the host keeps it: a caller with a session over HTTP reads its
+    /// answer there, any other one comes back. Whether a call is such a one.
+    pub(super) fn outlives(&mut self, id: CallId) -> bool {
+        let Some(call) = self.calls.get_mut(&id).filter(|_| self.ground.config.storage) else { return false };
+        if !matches!(call.work.as_ref(), Work::Approving(_) | Work::Kept(_)) {
+            return false;
+        }
+        let peer = call.caller.peer;
+        let is_alone = self.incoming.alone.has(&peer);
+        if call.sink == Sink::Peer && !is_alone && !self.incoming.session_of.has(&peer) {
+            return false;
+        }
+        if call.sink == Sink::Peer && is_alone {
+            call.sink = Sink::Left;
+            (call.caller.peer, call.caller.progress_token) = (NOBODY, None);
+            let request = call.caller.request.clone();
+            if let Some(session) = self.peers.get_mut(&peer) {
+                session.end(&request);
+            }
+        }
+        self.touch(id);
+        true
     }
 
     /// A peer is gone, and whatever waits for it to come back.
     pub(super) fn forget_parked(&mut self, peer: PeerId) {
-        let is_its = |call: &crate::call::Call| call.sink == Sink::Parked && call.caller.peer == peer;
+        let is_its = |call: &Call| call.sink == Sink::Parked && call.caller.peer == peer;
         let gone: Vec<CallId> = gather(self.calls.iter().filter(|(_, call)| is_its(call)).map(|(id, _)| *id));
         for id in gone {
             self.stop(id, false);

@@ -234,7 +234,7 @@ impl Gateway {
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
             return self.answer(&caller, &subject, Err(error), self.ground.now);
         }
-        match Self::parked(&subject, &answers) {
+        match Self::parked(&subject, &answers).or_else(|| self.left(&caller, &subject, arguments)) {
             Some(parked) => self.come_back(caller, parked, arguments, answers),
             None => self.begin(caller, subject, arguments, answers, self.ground.now),
         }

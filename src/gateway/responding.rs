@@ -17,7 +17,7 @@ use crate::list::gather;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::ToolError;
 use crate::mcp::subject::Subject;
-use crate::served::{Duty, Restored, TaskNumber};
+use crate::served::{Duty, Restored, ServedTask, TaskNumber};
 use crate::tools::SEND_MESSAGE;
 
 impl Gateway {
@@ -157,7 +157,8 @@ impl Gateway {
             if !busy || self.served.get(number).is_none_or(|task| task.state().is_terminal()) {
                 continue;
             }
-            if !self.relay_again(number) {
+            let is_called = |task: &ServedTask| matches!(task.duty, Duty::Tool { call: Some(_), .. });
+            if !self.served.get(number).is_some_and(is_called) && !self.relay_again(number) {
                 let (at, why) = (self.ground.wall(), "the gateway was restarted while this task was worked on");
                 self.served.fail(number, why, at, &mut self.ground.random);
             }

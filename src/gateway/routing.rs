@@ -150,7 +150,7 @@ impl Gateway {
         });
         let left = if ended.is_some() || !before.is_empty() { call.work.aliases() } else { Vec::new() };
         match ended {
-            Some(ended) if call.sink == Sink::Parked && !matches!(call.work.as_ref(), Work::Kept(_)) => {
+            Some(ended) if call.sink.is_away() && !matches!(call.work.as_ref(), Work::Kept(_)) => {
                 self.keep_outcome(&mut call, ended);
                 self.keep(call);
             }
@@ -193,7 +193,7 @@ impl Gateway {
             Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
             Sink::Push(number) => self.served.touch(*number),
             Sink::Request(request, url) => self.plain_called(*request, url.as_deref(), ended),
-            Sink::Nobody | Sink::Parked => {}
+            Sink::Nobody | Sink::Parked | Sink::Left => {}
         }
     }
 

@@ -221,7 +221,9 @@ impl Gateway {
         self.links.stop(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         let calls = gather(self.calls.iter().filter(|(_, call)| call.caller.peer != NOBODY).map(|(id, _)| *id));
         for call in calls {
-            self.work(call, |work, run| Some(work.interrupted(run, "the gateway is stopping")));
+            if !self.outlives(call) {
+                self.work(call, |work, run| Some(work.interrupted(run, "the gateway is stopping")));
+            }
         }
         let peers = gather(self.peers.iter().map(|(peer, _)| *peer));
         for peer in peers {

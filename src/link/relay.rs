@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::wire;
 use crate::config::Config;
-use crate::json::{self, Array, Json, Kind, Members, Object};
+use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::jsonrpc::INTERNAL_ERROR;
 use crate::mcp::asks::MISSING_CAPABILITY;
 use crate::mcp::content;
@@ -56,6 +56,15 @@ const BETWEEN_US: core::ops::RangeInclusive<i64> = -32099..=-32020;
 
 /// The user has to open a link before the call is made again (MCP 2025-11-25, elicitation).
 const URL_ELICITATION_REQUIRED: i64 = -32042;
+
+/// What the user has to open first, where an error says that; else nothing.
+#[must_use]
+pub fn elicitations(error: &Json) -> Vec<Raw<'_>> {
+    let error = error.members().unwrap_or_default();
+    let code = error.get("code").and_then(|code| json::integer(code.get()));
+    let data = error.get("data").and_then(json::members).filter(|_| code == Some(URL_ELICITATION_REQUIRED));
+    data.and_then(|data| data.get("elicitations").and_then(json::elements)).unwrap_or_default()
+}
 
 fn relayed_error(error: &Members<'_>, era: Era) -> RpcError {
     let code = error.get("code").and_then(|code| json::integer(code.get())).unwrap_or(INTERNAL_ERROR);

@@ -12,8 +12,9 @@ use crate::ids::Random;
 use crate::incoming::access::equal;
 use crate::incoming::is_session;
 use crate::json::{Array, Json, Object};
+use crate::list::gather;
 use crate::snapshot::Record;
-use crate::table::Table;
+use crate::table::{Table, Tracked};
 use crate::time::WallTime;
 
 /// How many requests of one session may wait.
@@ -158,22 +159,23 @@ impl Request {
 }
 
 impl Request {
-    /// As it stands in a snapshot, while it waits.
+    /// As it stands in a snapshot. Its place among others is the time at which it was asked.
     #[must_use]
-    pub fn record(&self) -> Object {
+    pub fn record(&self) -> Json {
         let mut out = Object::new();
         let it = &self.proposal;
+        out.string("kind", "approval").integer("number", self.requested_at.0).string("state", self.state.name());
         for (name, text) in TEXTS.iter().zip(it.texts()) {
             out.string(name, text);
         }
         out.string("id", &self.id).string("code", &self.code).optional_string("agent", it.agent.as_deref());
         out.optional_string("sender", it.sender.as_deref()).optional_string("channel", it.channel.as_deref());
-        out.integer("requested_at", self.requested_at.0).integer("expires_at", self.expires_at.0);
-        out.integer("escalations", self.escalations);
-        out
+        out.integer("expires_at", self.expires_at.0).integer("escalations", self.escalations).integer("rounds", self.rounds);
+        out.optional_string("decided_by", self.decided_by.as_deref()).optional_string("reason", self.reason.as_deref());
+        out.finish()
     }
 
-    /// Reads what [`record`](Self::record) wrote: it waits again.
+    /// Reads what [`record`](Self::record) wrote.
     #[must_use]
     pub fn read(record: &Record<'_, '_>) -> Self {
         let [tool, server, raw_tool, session, asker, summary, digest, policy] = TEXTS.map(|name| record.text(name));
@@ -184,13 +186,13 @@ impl Request {
             id: record.text("id"),
             code: record.optional("code").unwrap_or_default(),
             proposal,
-            requested_at: WallTime(record.integer("requested_at")),
+            requested_at: WallTime(record.integer("number")),
             expires_at: WallTime(record.integer("expires_at")),
             escalations: record.number("escalations"),
-            state: State::Pending,
-            rounds: 0,
-            decided_by: None,
-            reason: None,
+            state: record.found(State::named(&record.text("state")).map(Some)).unwrap_or(State::Void),
+            rounds: record.number("rounds"),
+            decided_by: record.optional("decided_by"),
+            reason: record.optional("reason"),
         }
     }
 }
@@ -281,7 +283,7 @@ pub enum Expiry {
 /// All requests, and what was approved in each session.
 #[derive(Clone, Debug, Default)]
 pub struct Approvals {
-    requests: Table<String, Request>,
+    requests: Tracked<String, Request>,
     /// The ids in the order in which they were asked.
     order: Vec<String>,
     /// By session: the tools that were approved in it, in the order in which they were first.
@@ -364,16 +366,35 @@ impl Approvals {
         out.finish()
     }
 
+    /// The ids of requests that are others now, or gone, since this was last asked.
+    pub fn take_changed(&mut self) -> Table<String, bool> {
+        self.requests.take_touched()
+    }
+
+    /// Takes back what waits or was approved and is none of these.
+    pub fn withdraw_others(&mut self, known: &[String]) {
+        for id in self.order.clone().iter().filter(|id| !known.contains(id)) {
+            self.withdraw(id);
+        }
+    }
+
+    /// A request to be changed, where it is in one of these states.
+    fn change(&mut self, id: &str, states: &[State]) -> Option<&mut Request> {
+        self.requests.reach(id).filter(|request| states.contains(&request.state))?;
+        self.requests.get_mut(id)
+    }
+
     /// Takes a decision. An approval is remembered for the session and lets the call out once.
     ///
     /// # Errors
     /// There is no such request, it was decided or its time is up, or the decision is of whoever asks, or may be.
     pub fn decide(&mut self, id: &str, decision: Decision, now: WallTime) -> Result<&Request, Refusal> {
-        let Some(request) = self.requests.get_mut(id) else { return Err(Refusal::NotFound) };
+        let request = self.requests.get(id).ok_or(Refusal::NotFound)?;
         decision.by.check(request)?;
-        if request.state != State::Pending || now >= request.expires_at {
+        if now >= request.expires_at {
             return Err(Refusal::Conflict);
         }
+        let request = self.change(id, &[State::Pending]).ok_or(Refusal::Conflict)?;
         request.state = if decision.approved { State::Approved } else { State::Rejected };
         (request.decided_by, request.reason) = (Some(decision.by.name().to_string()), decision.reason);
         Ok(request)
@@ -382,7 +403,7 @@ impl Approvals {
     /// Uses an approval up: `true` where the call is the one that was approved, under the same policy, and did not go out
     /// before.
     pub fn take(&mut self, id: &str, digest: &str, policy: &str) -> bool {
-        let Some(request) = self.requests.get_mut(id).filter(|request| request.state == State::Approved) else { return false };
+        let Some(request) = self.change(id, &[State::Approved]) else { return false };
         let same = request.proposal.digest == digest && request.proposal.policy == policy;
         request.state = if same { State::Executed } else { State::Void };
         if same {
@@ -395,7 +416,7 @@ impl Approvals {
     /// Whether a call that went out goes on with what its server asked for: under the same policy, and for the first time
     /// from this round on. That it is the same call is known by its seal.
     pub fn goes_on(&mut self, id: &str, round: u64, policy: &str) -> bool {
-        let Some(request) = self.requests.get_mut(id).filter(|request| request.state == State::Executed) else { return false };
+        let Some(request) = self.change(id, &[State::Executed]) else { return false };
         let is_next = request.rounds.checked_add(1) == Some(round);
         let goes_on = is_next && request.proposal.policy == policy;
         request.rounds += u64::from(goes_on);
@@ -404,10 +425,11 @@ impl Approvals {
 
     /// Ends a request whose time is up, or gives it more.
     pub fn expire(&mut self, id: &str, rules: &Approval, now: WallTime) -> Expiry {
-        let Some(request) = self.requests.get_mut(id) else { return Expiry::Denied };
-        if request.state != State::Pending || now < request.expires_at {
+        let Some(request) = self.requests.get(id) else { return Expiry::Denied };
+        if now < request.expires_at {
             return Expiry::None;
         }
+        let Some(request) = self.change(id, &[State::Pending]) else { return Expiry::None };
         let (state, expiry) = match rules.fallback {
             Fallback::Escalate { extra_ms } if request.escalations < ESCALATIONS => {
                 request.escalations += 1;
@@ -423,16 +445,14 @@ impl Approvals {
 
     /// Makes a request void that waits: the policy under which it was asked is another one.
     pub fn void(&mut self, id: &str) {
-        if let Some(request) = self.requests.get_mut(id).filter(|request| request.state == State::Pending) {
+        if let Some(request) = self.change(id, &[State::Pending]) {
             request.state = State::Void;
         }
     }
 
     /// Takes a request back whose call does not wait any more.
     pub fn withdraw(&mut self, id: &str) {
-        if let Some(request) =
-            self.requests.get_mut(id).filter(|request| matches!(request.state, State::Pending | State::Approved))
-        {
+        if let Some(request) = self.change(id, &[State::Pending, State::Approved]) {
             request.state = State::Withdrawn;
         }
     }
@@ -451,6 +471,17 @@ impl Approvals {
         tools.push(tool);
         if tools.len() > CACHED {
             self.forgotten.push((session, tools.remove(0)));
+        }
+    }
+
+    /// Remembers what was approved in sessions that go on, as far as it was under a policy that begins like this.
+    pub fn recall(&mut self, policy: &str, goes_on: &dyn Fn(&str) -> bool) {
+        let executed = |request: &&Request| request.state == State::Executed && request.proposal.policy.starts_with(policy);
+        let told = |request: &Request| (request.proposal.session.clone(), request.proposal.tool.clone());
+        for (session, tool) in gather(self.iter().filter(executed).map(told)) {
+            if goes_on(&session) {
+                self.remember(session, tool);
+            }
         }
     }
 

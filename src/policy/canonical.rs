@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use sha2::{Digest, Sha256};
 
-use crate::json::{self, Kind, Raw};
+use crate::json::{self, Json, Kind, Raw};
 
 /// Appends a value with the members of each object in the order of their names. Members with one name keep their order,
 /// and numbers and strings their spelling, so that two values with one spelling are one value to every reader.
@@ -52,6 +52,12 @@ pub fn digest(tool: &str, arguments: Option<Raw<'_>>, meta: Option<Raw<'_>>) -> 
     });
     let [arguments, meta] = written;
     hash(&[tool, &arguments, &meta])
+}
+
+/// What the policy under which a call is approved begins with: the digest of the configured one.
+#[must_use]
+pub fn policy(configured: &Json) -> String {
+    hash(&[configured.as_str()])
 }
 
 /// A value in the one spelling.

@@ -76,6 +76,9 @@ impl Gateway {
         for pin in self.ground.pins.keys() {
             self.ground.pins.record(pin).map(&mut *add);
         }
+        for request in self.ground.approvals.iter().filter(|_| form.keeps_secrets()) {
+            add(request.record());
+        }
         for call in self.calls.values() {
             let record = call_record(call, form, &self.ground);
             let scope = self.scopes.get(call.scope.as_str()).filter(|_| !form.keeps_secrets());
@@ -266,10 +269,21 @@ pub(super) fn event_record(session: &str, stream: u64, event: u64, wire: &str) -
 
 /// What a call that nobody waits for leaves behind is nothing.
 pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Json> {
-    if !matches!(call.sink, Sink::Peer | Sink::Inbox(_)) {
-        return None;
-    }
+    let is_waiting = matches!(call.work.as_ref(), Work::Approving(_) | Work::Kept(_)) && form.keeps_secrets();
     let mut record = Object::new();
+    match &call.sink {
+        Sink::Peer | Sink::Inbox(_) => {}
+        Sink::Parked if form.keeps_secrets() => {
+            record.string("sink", "parked");
+        }
+        Sink::Left if is_waiting => {
+            record.string("sink", "left");
+        }
+        Sink::Served(number) if is_waiting => {
+            record.integer("served", number.0);
+        }
+        Sink::Parked | Sink::Left | Sink::Served(_) | Sink::Push(_) | Sink::Request(..) | Sink::Nobody => return None,
+    }
     record.string("kind", "call").integer("number", call.caller.call.0).integer("peer", call.caller.peer.0);
     record.json("request", call.caller.request.as_json()).boolean("modern", call.caller.era == Era::Modern);
     record.string("scope", &call.scope).string(call.subject.kind(), call.subject.name());
@@ -285,11 +299,15 @@ pub(super) fn call_record(call: &Call, form: Form, ground: &Ground) -> Option<Js
     if let Sink::Inbox(ticket) = &call.sink {
         record.string("call_id", &ticket.call_id).string("alias", &ticket.alias);
     }
-    if let Work::Approving(approving) = call.work.as_ref()
-        && form.keeps_secrets()
-        && let Some(request) = ground.approvals.get(approving.id())
+    if let Work::Kept(kept) = call.work.as_ref()
+        && is_waiting
     {
-        record.json("approving", &approving.record(request)).integer("asked", call.caller.asked);
+        record.json("kept", &kept.record(ground));
+    }
+    if let Work::Approving(approving) = call.work.as_ref()
+        && is_waiting
+    {
+        record.json("approving", &approving.record()).integer("asked", call.caller.asked);
         let mut meta = Object::new();
         meta.members(&call.caller.meta);
         record.nested("meta", meta);

@@ -1,5 +1,6 @@
 //! A gateway from the records of another one.
 
+use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,10 +11,11 @@ use super::pieces;
 use super::{DEPTH, Record, RestoreError, agent};
 use crate::base64;
 use crate::call::approving::Approving;
-use crate::call::asking::Asking;
-use crate::call::dispatch::{self, Ticket};
+use crate::call::asking::{Asking, TIMEOUT_MS};
+use crate::call::dispatch::{self, Sink, Ticket};
+use crate::call::kept::Kept;
 use crate::call::underway::Underway;
-use crate::call::{CallId, Caller};
+use crate::call::{Call, CallId, Caller, Work};
 use crate::caller::CallerCard;
 use crate::config::Config;
 use crate::gateway::{Gateway, Genesis};
@@ -24,6 +26,7 @@ use crate::incoming::sessions::HttpSession;
 use crate::io::{Level, PeerId};
 use crate::json::{self, Json, Raw};
 use crate::jsonrpc::Id;
+use crate::list::gather;
 use crate::mcp::asks::Capabilities;
 use crate::mcp::era::{Era, LEGACY_VERSIONS};
 use crate::mcp::outcome::{Code, ToolError};
@@ -32,7 +35,9 @@ use crate::mcp::session::Session;
 use crate::mcp::subject::{Subject, may_ask};
 use crate::plain::KnownAgent;
 use crate::policy::approvals::Request;
+use crate::policy::canonical;
 use crate::scope::Scope;
+use crate::served::TaskNumber;
 use crate::text;
 use crate::time::WallTime;
 
@@ -54,6 +59,13 @@ impl Gateway {
                 return Err(RestoreError("a record of the snapshot is unreadable".to_string()));
             }
         }
+        let waits =
+            |call: &Call| if let Work::Approving(work) = call.work.as_ref() { Some(String::from(work.id())) } else { None };
+        let waiting = gather(gateway.calls.values().filter_map(|call| waits(call)));
+        gateway.ground.approvals.withdraw_others(&waiting);
+        let policy = canonical::policy(&gateway.ground.config.policy_json());
+        let goes_on = |session: &str| gateway.peers.values().any(|peer| peer.scope == session);
+        gateway.ground.approvals.recall(&policy, &goes_on);
         gateway.resume_served();
         gateway.route();
         gateway.keep_from(kept);
@@ -83,6 +95,7 @@ impl Gateway {
             }
             "task" => self.served.restore(record),
             "task_whole" | "task_step" => self.served.restore_part(record),
+            "approval" => self.ground.approvals.restore(Request::read(record)),
             "pin" => self.ground.pins.restore(record),
             "listed" => self.ground.directory.restore(record),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
@@ -115,7 +128,7 @@ impl Gateway {
                 self.scope_of(record).inbox.restore(number, entry, &pool, limit);
             }
             "call" => {
-                if let Some(call) = read_call(record, &mut self.ground) {
+                if let Some(call) = read_call(record, &self.ground) {
                     self.restore_call(call);
                 }
             }
@@ -184,8 +197,10 @@ impl Gateway {
         if let Some(asking) = lost.asking {
             return self.restore_asking(lost.caller, lost.scope, lost.subject, asking);
         }
-        if let Some(approving) = lost.approving {
-            return self.restore_approving(lost.caller, lost.scope, lost.subject, approving);
+        if let Some(work) = lost.work {
+            let (caller, sink, scope, subject) = (lost.caller, lost.sink, lost.scope, lost.subject);
+            let (started, work) = (self.ground.now, Box::new(work));
+            return self.restore_waiting(Box::new(Call { caller, sink, scope, subject, work, started, timer: None }));
         }
         let mut tasks: Vec<String> = lost.task_id.iter().map(|task_id| format!("task {task_id}")).collect();
         for send in lost.sends.iter().filter(|_| lost.task_id.is_none()) {
@@ -208,11 +223,17 @@ impl Gateway {
         for send in lost.sends {
             self.restore_send(&lost.scope, send, &error.message);
         }
-        match &lost.ticket {
-            Some(ticket) => {
+        match (&lost.ticket, &lost.sink) {
+            (Some(ticket), _) => {
                 dispatch::deposit(self.scopes.get_or_default(lost.scope.as_str()), &self.ground, ticket, Err(error));
             }
-            None => self.answer(&lost.caller, &lost.subject, Err(error), self.ground.now),
+            (None, Sink::Parked) => {
+                let LostCall { caller, sink, scope, subject, .. } = lost;
+                let (started, until) = (self.ground.now, self.ground.now.plus_ms(TIMEOUT_MS));
+                let work = Box::new(Work::Kept(Kept { ended: Err(error), until, digest: None }));
+                self.restore_waiting(Box::new(Call { caller, sink, scope, subject, work, started, timer: None }));
+            }
+            (None, _) => self.answer(&lost.caller, &lost.subject, Err(error), self.ground.now),
         }
     }
 
@@ -238,14 +259,18 @@ struct LostCall {
     task_id: Option<String>,
     sends: Vec<Underway>,
     ticket: Option<Ticket>,
+    sink: Sink,
     asking: Option<Asking>,
-    approving: Option<Approving>,
+    work: Option<Work>,
 }
 
-fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
+fn read_call(record: &Record<'_, '_>, ground: &Ground) -> Option<LostCall> {
     let era = if record.boolean("modern") { Era::Modern } else { Era::Legacy };
     let (call, peer) = (CallId(record.place("number")), PeerId(record.number("peer")));
-    let mut caller = Caller::new(call, peer, read_id(record, record.value("request")), era);
+    let is_served = record.value("served").is_some();
+    // The call of a task has no request.
+    let request = if is_served { Id::none() } else { read_id(record, record.value("request")) };
+    let mut caller = Caller::new(call, peer, request, era);
     let asking = record.value("asking").map(|raw| {
         caller.asked = record.number("asked");
         caller.progress_token = record.value("progress_token").map(Json::from_raw);
@@ -253,17 +278,20 @@ fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
         let asking = record.of(Some(raw));
         Asking::read(&asking, ground.instant_of(WallTime(asking.integer("until"))))
     });
-    let approving = record.value("approving").map(|raw| {
+    let approving = record.value("approving").and_then(|raw| {
         caller.meta = record.value("meta").and_then(json::members).unwrap_or_default().keep();
         caller.asked = record.number("asked");
         caller.progress_token = record.value("progress_token").map(Json::from_raw);
         caller.progress = record.value("progress").map(|_| record.number("progress"));
-        let approving = record.of(Some(raw));
-        let request = Request::read(&approving.inner("request"));
-        let read = Approving::read(&approving, &request, ground.instant_of(request.expires_at), ground.now);
-        ground.approvals.restore(request);
-        read
+        Approving::read(&record.of(Some(raw)), ground).map(Work::Approving)
     });
+    let work = approving.or_else(|| Some(Work::Kept(Kept::read(&record.of(Some(record.value("kept")?)), ground))));
+    let sink = match record.optional("sink").as_deref() {
+        Some("parked") => Sink::Parked,
+        Some("left") => Sink::Left,
+        _ if is_served => Sink::Served(TaskNumber(record.number("served"))),
+        _ => Sink::Peer,
+    };
     let ticket = record.optional("call_id").zip(record.optional("alias")).map(|(call_id, alias)| Ticket { call_id, alias });
     let mut sends = Vec::new();
     if record.value("sends").is_some() {
@@ -278,8 +306,9 @@ fn read_call(record: &Record<'_, '_>, ground: &mut Ground) -> Option<LostCall> {
         task_id: record.optional("task_id"),
         sends,
         ticket,
+        sink,
         asking,
-        approving,
+        work,
     })
 }
 

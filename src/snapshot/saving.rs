@@ -11,6 +11,7 @@ use crate::incoming::sessions::HttpSession;
 use crate::io::{Output, Save};
 use crate::json::Json;
 use crate::mcp::subject::may_ask;
+use crate::policy::approvals::Request;
 use crate::scope::Scope;
 use crate::table::Table;
 use crate::url;
@@ -87,6 +88,7 @@ impl Gateway {
             self.peers.clear_touched(|_| ());
             self.served.clear_touched();
             self.ground.directory.take_changed();
+            self.ground.approvals.take_changed();
             return;
         }
         self.save_scopes(keeper);
@@ -108,6 +110,9 @@ impl Gateway {
                 keeper.write(crate::text::joined(&[place.as_str(), "/", &part], ""), record);
             }
             keeper.put(place, self.task_record(*task, Form::Kept));
+        }
+        for (id, _) in self.ground.approvals.take_changed().iter() {
+            keeper.write(key(&["approval", id]), self.ground.approvals.get(id).map(Request::record));
         }
         for (call, ()) in mem::take(&mut self.touched_calls).iter() {
             let record = self.calls.get(call).and_then(|call| call_record(call, Form::Kept, &self.ground));

@@ -12,7 +12,7 @@ const TOKENS = [{ token: "token-of-ada", principal: "ada" }, { token: "token-of-
 
 /** A gateway with state, whose every call waits; killed and started again as often as is wanted. */
 class Guarded {
-  constructor(t, state) {
+  constructor(t, state, approval = {}) {
     this.t = t;
     this.folder = mkdtempSync(join(tmpdir(), "narrows-approvals-"));
     t.after(() => rmSync(this.folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ class Guarded {
     this.state = join(this.folder, state);
     this.config = join(this.folder, "narrows.json");
     const transport = { type: "stdio", command: process.execPath, args: [SERVER, "counting", this.calls] };
-    const configuration = { auth: { tokens: TOKENS }, mcp_servers: [{ name: "s", transport }], approval: { require_approval: true } };
+    const configuration = { auth: { tokens: TOKENS }, mcp_servers: [{ name: "s", transport }], approval: { require_approval: true, ...approval } };
     writeFileSync(this.config, JSON.stringify(configuration));
   }
 
@@ -34,9 +34,9 @@ class Guarded {
     await this.command.exit();
   }
 
-  async ask(method, path, { name = "ada", body, headers = {} } = {}) {
+  async ask(method, path, { name = "ada", body, headers = {}, signal } = {}) {
     const all = { Authorization: `Bearer token-of-${name}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers };
-    return fetch(new URL(path, this.url), { method, headers: all, ...(body && { body: JSON.stringify(body) }) });
+    return fetch(new URL(path, this.url), { method, headers: all, signal, ...(body && { body: JSON.stringify(body) }) });
   }
 
   async begin() {
@@ -76,6 +76,17 @@ class Guarded {
 
   async approve(id) {
     return (await this.ask("POST", `/api/approvals/${id}/approve`, { name: "bob", body: {} })).status;
+  }
+
+  /** A call of the era without sessions. @returns {Promise<object>} the message that answers it */
+  async callAlone(id, args, { capabilities = {}, more = {}, signal } = {}) {
+    const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": capabilities };
+    const body = { jsonrpc: "2.0", id, method: "tools/call", params: { name: "mcp_s_echo", arguments: args, _meta: meta, ...more } };
+    const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "mcp_s_echo" };
+    const response = await this.ask("POST", "/mcp", { headers, body, signal });
+    const text = await response.text();
+    const [, data] = /^data: ?(\{.*"id":.+)$/m.exec(text) ?? [undefined, text];
+    return JSON.parse(data);
   }
 
   /** The answer to a call, on the stream that goes on after an event. */
@@ -138,4 +149,55 @@ test("one that was approved and ran when the gateway was killed never runs again
   assert.match(result.content[0].text, /the gateway was restarted while this call was running/);
   assert.notEqual(await guarded.approve(request.id), 200);
   assert.deepEqual([await guarded.pending(), guarded.called()], [[], ['hang {"n":1}']]);
+});
+
+for (const state of ["state", "state.jsonl"]) {
+  test(`a call whose connection went with the gateway is approved all the same, and runs when it is made again (${state})`, async (t) => {
+    const guarded = new Guarded(t, state);
+    await guarded.start();
+    await guarded.begin();
+    const lost = guarded.callAlone(1, { text: "once" }).catch(() => "lost");
+    let before;
+    while (before === undefined) [before] = await guarded.pending();
+    await guarded.kill();
+    assert.equal(await lost, "lost");
+    await guarded.start();
+    await guarded.listed();
+    const [request] = await guarded.pending();
+    assert.deepEqual([request.id, request.arguments_digest], [before.id, before.arguments_digest]);
+    assert.equal(await guarded.approve(request.id), 200);
+    assert.equal(await guarded.approve(request.id), 409);
+    await guarded.kill();
+    await guarded.start();
+    await guarded.listed();
+    const told = await (await guarded.ask("GET", `/api/approvals/${request.id}`, { name: "bob" })).json();
+    assert.deepEqual([told.state, told.decided_by], ["approved", "bob"]);
+    assert.deepEqual(guarded.called(), []);
+    const { result } = await guarded.callAlone(2, { text: "once" });
+    assert.equal(result.content[0].text, "once");
+    const again = guarded.callAlone(3, { text: "once" }).catch(() => "lost");
+    while ((await guarded.pending()).length === 0);
+    await guarded.kill();
+    await again;
+    assert.deepEqual(guarded.called(), ['echo {"text":"once"}']);
+  });
+}
+
+test("a client that was asked by the result of its call brings the answer to the next process", async (t) => {
+  const guarded = new Guarded(t, "state", { elicitation: true });
+  await guarded.start();
+  await guarded.begin();
+  const capabilities = { elicitation: {} };
+  const { result: asked } = await guarded.callAlone(1, { text: "once" }, { capabilities });
+  assert.equal(asked.resultType, "input_required");
+  await guarded.kill();
+  await guarded.start();
+  await guarded.listed();
+  const [key] = Object.keys(asked.inputRequests);
+  const more = { requestState: asked.requestState, inputResponses: { [key]: { action: "accept", content: { approve: true } } } };
+  const { result } = await guarded.callAlone(2, { text: "once" }, { capabilities, more });
+  assert.equal(result.content[0].text, "once");
+  const { error } = await guarded.callAlone(3, { text: "once" }, { capabilities, more });
+  assert.equal(error.code, -32602);
+  assert.deepEqual(guarded.called(), ['echo {"text":"once"}']);
 });

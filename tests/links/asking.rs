@@ -331,6 +331,82 @@ fn a_state_survives_a_restart() {
 }
 
 #[test]
+fn an_approval_holds_for_the_rounds_after_a_restart() {
+    let mut world = modern_host(&guarded());
+    modern_call(&mut world, 1, 1, ALL, "");
+    approve(&mut world);
+    ask(&mut world, CONFIRM, "");
+    let state = state_of(&world.answered(1));
+    let pieces = world.gateway.snapshot(Secrets::Keep);
+    let mut world = World::with(Gateway::restore(genesis(0), Config::from_json(&guarded()).unwrap(), &pieces).unwrap());
+    world.input(Input::Tick);
+    world.modern("s", &["x"]);
+    for (id, is_first) in [(2, true), (3, false)] {
+        retry(&mut world, id, &state, &format!(r#""confirm":{ACCEPTED}"#));
+        assert_eq!(world.is_quiet("s"), !is_first);
+        world.written.clear();
+    }
+}
+
+/// A server with a handshake refuses a call until the user has opened a link.
+fn refuse_for_links(world: &mut World) -> String {
+    let call = world.read("s");
+    let id = at(&call, &["id"]).unwrap();
+    let link = r#"{"mode":"url","elicitationId":"e-1","url":"https://bank.test/pay","message":"Pay?"}"#;
+    let error = format!(r#"{{"code":-32042,"message":"first pay","data":{{"elicitations":[{link}]}}}}"#);
+    world.line("s", &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#));
+    call
+}
+
+#[test]
+fn links_to_be_opened_first_are_a_question_of_the_era_without_sessions() {
+    let mut world = World::new(&servers(&["s"]));
+    world.open(1);
+    world.legacy("s", &["x"]);
+    modern_call(&mut world, 1, 1, ALL, "");
+    refuse_for_links(&mut world);
+    let answer = world.answered(1);
+    let request = at(&answer, &["result", "inputRequests", "link-0"]).unwrap();
+    let params = r#"{"mode":"url","url":"https://bank.test/pay","message":"[MCP:s] Pay?"}"#;
+    assert_eq!(request, format!(r#"{{"method":"elicitation/create","params":{params}}}"#));
+    let state = state_of(&answer);
+    retry(&mut world, 2, &state, r#""link-0":{"action":"accept"}"#);
+    // It is called once more as it was called first, and asks once more where the user was too quick.
+    let second = refuse_for_links(&mut world);
+    assert_eq!(at(&second, &["params"]).unwrap(), r#"{"name":"x"}"#);
+    let state = state_of(&world.answered(2));
+    retry(&mut world, 3, &state, r#""link-0":{"action":"decline"}"#);
+    assert_eq!(world.error(3).0, "canceled");
+    assert!(world.is_quiet("s"));
+    retry(&mut world, 4, &state, r#""link-0":{"action":"accept"}"#);
+    let third = world.read("s");
+    complete(&mut world, &third);
+    assert!(world.answered(4).contains(r#""done":1"#));
+    // Who cannot open links is told what is needed, and who has the error of its own gets it as it is.
+    modern_call(&mut world, 1, 5, r#"{"elicitation":{}}"#, "");
+    refuse_for_links(&mut world);
+    assert_eq!(at(&world.answered(5), &["error", "code"]).as_deref(), Some("-32021"));
+    world.open(2);
+    shake(&mut world, 2, ALL);
+    world.said.clear();
+    world.say(2, &format!(r#"{{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{{"name":"{TOOL}"}}}}"#));
+    refuse_for_links(&mut world);
+    let told = world.answered(6);
+    assert_eq!(at(&told, &["error", "code"]).as_deref(), Some("-32042"));
+    assert_eq!(string_at(&told, &["error", "data", "elicitations", "0", "elicitationId"]).as_deref(), Some("e-1"));
+}
+
+#[test]
+fn a_link_has_an_id_where_its_client_needs_one() {
+    let mut world = legacy_host(&servers(&["s"]), ALL);
+    world.call(1, TOOL, "");
+    let link = r#""pay":{"method":"elicitation/create","params":{"mode":"url","url":"https://bank.test/pay","message":"Pay?"}}"#;
+    ask(&mut world, link, "");
+    let (text, _) = question(&mut world);
+    assert!(!string_at(&text, &["params", "elicitationId"]).unwrap().is_empty(), "{text}");
+}
+
+#[test]
 fn a_client_that_leaves_or_cancels_is_asked_nothing_more() {
     let mut world = legacy_host(&servers(&["s"]), ALL);
     world.call(1, TOOL, "");

@@ -26,6 +26,7 @@ mod questions;
 mod random;
 mod reload;
 mod remote;
+mod restarts;
 mod search;
 mod taint;
 mod tasks;

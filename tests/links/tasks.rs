@@ -215,6 +215,25 @@ fn a_restart_fails_what_ran_and_says_so() {
 }
 
 #[test]
+fn a_task_that_waits_for_an_approval_waits_on_after_a_restart() {
+    let more = r#","approval":{"require_approval":true}"#;
+    let mut world = ready(more);
+    let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
+    let (_, fields) = world.notices.iter().find(|(event, _)| event == "approval_proposed").unwrap();
+    let approval = string_at(fields, &["id"]).unwrap();
+    let pieces = world.gateway.snapshot(Secrets::Keep);
+    let mut after = World::with(Gateway::restore(genesis(0), Config::from_json(&config(more)).unwrap(), &pieces).unwrap());
+    after.input(Input::Tick);
+    serve(&mut after);
+    assert_eq!(state(&mut after, &id).0, "INPUT_REQUIRED");
+    after.input(Input::Decision { approval, approved: true, reason: None });
+    let call = called(&mut after, "cook", r#"{"dish":"soup"}"#);
+    answer(&mut after, &call, r#""result":{"content":[]}"#);
+    assert_eq!(state(&mut after, &id).0, "COMPLETED");
+    assert!(after.is_quiet("kitchen"));
+}
+
+#[test]
 fn the_card_has_the_tools_as_skills() {
     let mut world = ready("");
     let card = http(&mut world, "GET", "/.well-known/agent-card.json", "");
