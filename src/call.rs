@@ -9,6 +9,7 @@ use self::pace::Pace;
 
 use crate::exchange::{Exchanges, Failure, Owner, Plan, Report, Want};
 use crate::ground::Ground;
+use crate::held::Share;
 use crate::http;
 use crate::incoming::NOBODY;
 use crate::incoming::principal_of;
@@ -87,6 +88,8 @@ pub struct Caller {
     pub meta: Vec<(String, Json)>,
     /// its own place in the trace that it belongs to
     pub trace: Option<TraceContext>,
+    /// what is held of its request
+    pub share: Option<Share>,
 }
 
 impl Caller {
@@ -94,7 +97,7 @@ impl Caller {
     #[must_use]
     pub fn new(call: CallId, peer: PeerId, request: Id, era: Era) -> Self {
         let capabilities = Capabilities::none();
-        let (progress_token, progress, log_level, trace) = (None, None, None, None);
+        let (progress_token, progress, log_level, trace, share) = (None, None, None, None, None);
         Self {
             call,
             peer,
@@ -109,6 +112,7 @@ impl Caller {
             approval: None,
             meta: Vec::new(),
             trace,
+            share,
         }
     }
 }

@@ -140,6 +140,8 @@ struct Exchange {
     stream_headers: Headers,
     /// what is held of its answer
     share: Share,
+    /// and of what it said, which goes on to where a redirect leads
+    _sent: Share,
 }
 
 /// How long an exchange that nobody waits for may take.
@@ -175,7 +177,11 @@ impl Exchanges {
         let until = (owner == Owner::Nobody).then(|| ground.now.plus_ms(UNOWNED_MS));
         let (phase, stream_headers) = (Phase::Waiting, Headers::new());
         let (share, stayed, heard) = (ground.held.share(), true, ground.now);
-        let exchange = Exchange { owner, plan, hops: 0, stayed, current: id, phase, heard, until, stream_headers, share };
+        let mut sent = ground.held.share();
+        sent.set(plan.body.as_ref().map_or(0, |body| u64::try_from(body.len()).unwrap_or(u64::MAX)));
+        let hops = 0;
+        let exchange =
+            Exchange { owner, plan, hops, stayed, current: id, phase, heard, until, stream_headers, share, _sent: sent };
         self.running.insert(id, Box::new(exchange));
         if let Some(until) = until {
             self.unowned.insert((until, id), ());

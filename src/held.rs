@@ -71,10 +71,17 @@ impl Share {
     /// Whether the holder may have so much, where all may have `limit`.
     #[must_use]
     pub fn may_be(&self, bytes: u64, limit: u64) -> bool {
+        bytes <= self.bytes.max(FREE_BYTES) || self.fits(bytes, limit)
+    }
+
+    /// Whether all together have room for so much: for holders without end, of whom none has anything whatever the others
+    /// have.
+    #[must_use]
+    pub fn fits(&self, bytes: u64, limit: u64) -> bool {
         let with = |pool: &Pool| pool.bytes().saturating_sub(self.bytes).saturating_add(bytes);
         let rest = limit.checked_sub(with(&self.pool));
         let is_fair = |rest: u64| self.user.as_ref().is_none_or(|user| with(user) <= rest.saturating_mul(TIMES_THE_REST));
-        bytes <= self.bytes.max(FREE_BYTES) || rest.is_some_and(is_fair)
+        rest.is_some_and(is_fair)
     }
 
     /// The name of the bound for so much, which [may not be](Self::may_be).

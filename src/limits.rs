@@ -5,8 +5,8 @@
 pub struct Limits {
     /// body of a reply
     pub reply_bytes: u64,
-    /// what is held of what agents and servers say, in all: answers that come in and tasks of calls that run. Each of them
-    /// may have 64 KiB whatever the others have
+    /// what is held of what clients, agents and servers say, in all: requests of calls that run, what is sent of them,
+    /// answers that come in, tasks, and what waits for webhooks. Each but the last may have 64 KiB whatever the others have
     pub held_bytes: u64,
     /// what all inboxes hold; each may have 64 KiB whatever the others have
     pub inbox_bytes: u64,

@@ -123,6 +123,16 @@ impl ServedTasks {
         true
     }
 
+    /// Takes so many bytes more for a task; whether there was room for them.
+    pub fn grow(&mut self, number: TaskNumber, bytes: u64) -> bool {
+        let Some(owner) = self.get(number).map(|task| task.owner.clone()) else { return false };
+        let fits = self.make_room(&owner, Some(number), 0, bytes);
+        if let Some(task) = self.get_mut(number).filter(|_| fits) {
+            task.bytes += bytes;
+        }
+        fits
+    }
+
     fn put(&mut self, number: TaskNumber, task: ServedTask) {
         self.by_id.insert((task.owner.clone(), task.task().id.clone()), number);
         self.sweep_by(task.active.0.saturating_add(KEPT_MS));

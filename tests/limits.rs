@@ -286,6 +286,24 @@ fn outcomes_make_room_and_tasks_that_grow_share_what_is_held() {
 }
 
 #[test]
+fn calls_share_what_is_held_of_what_they_say() {
+    let mut host = connected(r#"{"limits":{"held_bytes":1000000}}"#);
+    let mut refused = 0;
+    for _ in 0..40 {
+        let arguments = format!(r#"{{"agent":"bob","message":"{}","poll_timeout_seconds":-1}}"#, "x".repeat(300_000));
+        let call = host.call(1, "send_message", &arguments);
+        let Some(answer) = host.answer(call) else { continue };
+        assert!(answer.contains(r#""code":"busy""#) && answer.contains(r#""limit":"held_bytes""#), "{answer}");
+        refused += 1;
+    }
+    // The first two are held, and what was sent of them.
+    assert_eq!(refused, 38);
+    // Somebody with little to say is let in.
+    let call = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","poll_timeout_seconds":-1}"#);
+    assert_eq!(host.answer(call), None);
+}
+
+#[test]
 fn what_outlives_its_call_is_bounded_too() {
     let mut host = host("calls_per_peer", 2);
     for number in 0..3 {

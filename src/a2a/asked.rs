@@ -160,6 +160,19 @@ impl core::fmt::Debug for PushConfig {
 }
 
 impl PushConfig {
+    /// How long each of its texts is.
+    #[must_use]
+    pub fn lengths(&self) -> [usize; 5] {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        [self.id.len(), self.url.len(), length(&self.token), length(&self.scheme), length(&self.credentials)]
+    }
+
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.lengths().iter().sum::<usize>() as u64 + 256
+    }
+
     /// Reads it in any form, alone or wrapped as in 0.3.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use super::{Ended, Run};
 use crate::a2a::asked::PushConfig;
 use crate::a2a::{Dialect, Event};
 use crate::exchange::{Plan, Report, Want};
+use crate::held::Share;
 use crate::io::{Deadline, ExchangeId, Headers, Level, Method, Reason};
 use crate::json::Object;
 use crate::mcp::outcome::ToolResult;
@@ -23,8 +24,8 @@ const LONGEST_MS: u64 = 900_000;
 const TOLD_AT: u32 = 9;
 /// How long a receiver may take.
 const TIMEOUT_MS: u64 = 30_000;
-/// How much may wait for one receiver, in changes and in bytes. Beyond that it gets the task as it stands in place of the
-/// changes.
+/// How much may wait for one receiver, in changes and in bytes. Beyond that, and where no room is left below `held_bytes`,
+/// it gets the task as it stands in place of the changes.
 const WAITING: usize = 1000;
 const WAITING_BYTES: usize = 8 << 20;
 /// How much of a receiver's answer is read.
@@ -44,6 +45,16 @@ pub struct Delivery {
     exchange: Option<ExchangeId>,
     tries: u32,
     wake: Option<(Instant, Reason)>,
+    /// what waits
+    share: Share,
+}
+
+fn length(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn bytes(queue: &VecDeque<Body>) -> usize {
+    queue.iter().flatten().map(String::len).sum()
 }
 
 impl Delivery {
@@ -60,26 +71,34 @@ impl Delivery {
         if let Some(credentials) = &config.credentials {
             field("Authorization", &format!("{} {credentials}", config.scheme.as_deref().unwrap_or("Bearer")));
         }
-        let mut work = Self { task, is_10, url, headers, queue, exchange: None, tries: 0, wake: None };
+        let share = run.ground.held.share();
+        let mut work = Self { task, is_10, url, headers, queue, exchange: None, tries: 0, wake: None, share };
+        work.fit(run.ground.config.limits.held_bytes);
         match work.send(run) {
             Some(_) => None,
             None => Some(work),
         }
     }
 
-    /// One more change. Where too much waits, the task as it stands takes the place of what has not been begun: it says
-    /// all that the changes said.
-    pub fn add(&mut self, body: String) {
-        if matches!(self.queue.back(), Some(None)) {
-            return;
-        }
-        let waiting = self.queue.iter().skip(1).flatten().map(String::len).sum::<usize>();
-        if self.queue.len() < WAITING && waiting + body.len() <= WAITING_BYTES {
+    /// One more change.
+    pub fn add(&mut self, body: String, limit: u64) {
+        if !matches!(self.queue.back(), Some(None)) {
             self.queue.push_back(Some(body));
-        } else {
-            self.queue.truncate(1);
+            self.fit(limit);
+        }
+    }
+
+    /// Where too much waits, the task as it stands takes the place of what has not been begun: it says all that the changes
+    /// said.
+    fn fit(&mut self, limit: u64) {
+        let begun = usize::from(self.tries > 0);
+        let all = bytes(&self.queue);
+        let behind = all - self.queue.iter().take(begun).flatten().map(String::len).sum::<usize>();
+        if self.queue.len() > WAITING || behind > WAITING_BYTES || !self.share.fits(length(all), limit) {
+            self.queue.truncate(begun);
             self.queue.push_back(None);
         }
+        self.share.set(length(bytes(&self.queue)));
     }
 
     /// What waits, for a snapshot.
@@ -90,13 +109,24 @@ impl Delivery {
     fn send(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         self.wake = None;
         let Some(task) = run.served.get(self.task) else { return Some(self.give_up(run, "its task is forgotten")) };
-        let Some(body) = self.queue.front_mut() else { return Some(Ok(ToolResult::new("", Object::new()))) };
+        let Some(body) = self.queue.front() else { return Some(Ok(ToolResult::new("", Object::new()))) };
         // Once written it stays: what is said again is the same, and what waits behind it came later.
-        let body = body.get_or_insert_with(|| {
+        let body = if let Some(body) = body {
+            body.clone()
+        } else {
             let dialect = if self.is_10 { Dialect::JsonRpc10 } else { Dialect::JsonRpc03 };
-            Event::Task(task.task().clone()).write(dialect).into_string()
-        });
-        let body = body.clone();
+            let body = Event::Task(task.task().clone()).write(dialect).into_string();
+            let all = length(bytes(&self.queue) + body.len());
+            if !self.share.fits(all, run.ground.config.limits.held_bytes) {
+                self.wake = Some((run.ground.now.plus_ms(TIMEOUT_MS), Reason::Push));
+                return None;
+            }
+            self.share.set(all);
+            if let Some(front) = self.queue.front_mut() {
+                *front = Some(body.clone());
+            }
+            body
+        };
         self.tries = self.tries.saturating_add(1);
         let plan = Plan {
             method: Method::Post,
@@ -133,6 +163,7 @@ impl Delivery {
             return None;
         }
         self.queue.pop_front();
+        self.share.set(length(bytes(&self.queue)));
         self.tries = 0;
         self.send(run)
     }
@@ -188,27 +219,36 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::Pool;
     use alloc::vec::Vec;
 
     #[test]
     fn the_task_takes_the_place_of_what_is_too_much() {
         let url = Url::parse("https://hook.test/").unwrap();
         let (queue, headers) = ([Some("first".into())].into(), Headers::new());
-        let mut work = Delivery { task: TaskNumber(0), is_10: true, url, headers, queue, exchange: None, tries: 1, wake: None };
+        let (pool, limit) = (Pool::default(), 4 * WAITING_BYTES as u64);
+        let (exchange, wake, share) = (None, None, pool.share());
+        let mut work = Delivery { task: TaskNumber(0), is_10: true, url, headers, queue, exchange, tries: 1, wake, share };
         let waiting = |work: &Delivery| work.waiting().cloned().collect::<Vec<_>>();
         for number in 1..WAITING {
-            work.add(format!("{number}"));
+            work.add(format!("{number}"), limit);
         }
         assert_eq!((waiting(&work).len(), waiting(&work).last().cloned()), (WAITING, Some(Some("999".into()))));
         for _ in 0..2 {
-            work.add("one more".into());
+            work.add("one more".into(), limit);
             assert_eq!(waiting(&work), [Some("first".into()), None]);
         }
         work.queue = [Some("first".into()), Some("second".into())].into();
-        work.add("x".repeat(WAITING_BYTES));
+        work.add("x".repeat(WAITING_BYTES), limit);
         assert_eq!(waiting(&work), [Some("first".into()), None]);
         work.queue = ["x".repeat(2 * WAITING_BYTES)].map(Some).into();
-        work.add("what is on its way does not count".into());
+        work.add("what is on its way does not count".into(), limit);
         assert_eq!(work.queue.len(), 2);
+        // Where others hold all there is room for, nothing of this waits.
+        work.queue = [Some("first".into())].into();
+        let mut greedy = pool.share();
+        greedy.set(limit);
+        work.add("second".into(), limit);
+        assert_eq!((waiting(&work), pool.bytes()), ([Some("first".into()), None].into(), limit + 5));
     }
 }

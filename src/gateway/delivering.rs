@@ -42,10 +42,7 @@ impl Gateway {
         if !config.scheme.as_deref().is_none_or(http::is_token) {
             return Err(Problem::invalid("authentication.scheme", "must be the name of a scheme, such as Bearer"));
         }
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let lengths =
-            [config.id.len(), config.url.len(), length(&config.token), length(&config.scheme), length(&config.credentials)];
-        if lengths.iter().any(|length| *length > TEXT_BYTES) {
+        if config.lengths().iter().any(|length| *length > TEXT_BYTES) {
             return Err(Problem::invalid("pushNotificationConfig", "holds a text that is too long"));
         }
         Ok(())
@@ -63,6 +60,9 @@ impl Gateway {
         }
         let (id, owner) = (config.id.clone(), task.owner.clone());
         self.check_push_room(number, &id)?;
+        if !self.served.grow(number, config.bytes()) {
+            return Err(Problem::new(LIMIT_REACHED, "the tasks would be larger than task_bytes allows: end one first"));
+        }
         let push = Push { config, is_10: dialect.is_10(), call: None };
         self.learn_push(&push.config);
         let Some(task) = self.served.get_mut(number) else { return Ok(id) };
@@ -72,6 +72,7 @@ impl Gateway {
         };
         // What was not taken where it was wanted before goes where it is wanted now.
         let old = core::mem::replace(old, push.clone());
+        task.bytes = task.bytes.saturating_sub(old.config.bytes());
         let Some(call) = old.call else { return Ok(id) };
         let waiting = match self.calls.get(&call).map(|call| call.work.as_ref()) {
             Some(Work::Push(delivery)) if old.is_10 == push.is_10 => gather(delivery.waiting().cloned()),
@@ -108,7 +109,9 @@ impl Gateway {
     pub(super) fn remove_push(&mut self, number: TaskNumber, id: &str) {
         let Some(task) = self.served.get_mut(number) else { return };
         let Some(at) = task.pushes.iter().position(|push| push.config.id == id) else { return };
-        if let Some(call) = task.pushes.remove(at).call {
+        let push = task.pushes.remove(at);
+        task.bytes = task.bytes.saturating_sub(push.config.bytes());
+        if let Some(call) = push.call {
             self.stop(call, false);
         }
     }
@@ -118,6 +121,7 @@ impl Gateway {
     pub(super) fn deliver_pushes(&mut self, News { number, event, whole, .. }: News) {
         let Some(task) = self.served.get(number) else { return };
         let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
+        let limit = self.ground.config.limits.held_bytes;
         // What is said in a version is the same to all who take it, and is written once.
         let mut change = None;
         for (at, push) in pushes.into_iter().enumerate() {
@@ -130,7 +134,7 @@ impl Gateway {
             let body = body.as_str().to_string();
             match push.call.and_then(|call| self.calls.get_mut(&call)).map(|call| call.work.as_mut()) {
                 Some(Work::Push(delivery)) => {
-                    delivery.add(body);
+                    delivery.add(body, limit);
                     self.served.touch(number);
                 }
                 Some(_) | None => self.begin_delivery(number, at, &owner, &push, [Some(body)].into()),

@@ -177,7 +177,7 @@ impl Gateway {
                 let message = jsonrpc::notification("notifications/subscriptions/acknowledged", &acknowledgement);
                 self.ground.say(peer, Some(id), false, None, message);
             }
-            Ok(Answer::Call(wanted)) => self.call(peer, id, wanted),
+            Ok(Answer::Call(wanted)) => self.call(peer, id, params, wanted),
             Ok(Answer::Unknown(name, era)) => self.unknown_tool(peer, id, &name, era),
             Err(error) => self.say_error(peer, Some(id), error.code, &error.message, error.data),
         }
@@ -214,7 +214,7 @@ impl Gateway {
         self.scopes.get_or_default(session.scope.as_str()).learn(|secrets| secrets.learn_arguments(&arguments));
     }
 
-    fn call(&mut self, peer: PeerId, id: &Id, wanted: Wanted<'_>) {
+    fn call(&mut self, peer: PeerId, id: &Id, params: Option<Raw<'_>>, wanted: Wanted<'_>) {
         let Some(session) = self.peers.get(&peer) else { return };
         let Wanted { subject, arguments, envelope, answers } = wanted;
         let limit = self.ground.config.limits.calls_per_peer;
@@ -234,6 +234,16 @@ impl Gateway {
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
             return self.answer(&caller, &subject, Err(error), self.ground.now);
         }
+        let mut share = self.ground.held.share();
+        let bytes = params.map_or(0, |raw| raw.get().len()) + id.as_json().as_str().len();
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        if !share.may_be(bytes, self.ground.config.limits.held_bytes) {
+            let message = format!("held_bytes leaves no room for a call of {bytes} bytes: wait for others to end");
+            let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("held_bytes"));
+            return self.answer(&caller, &subject, Err(error), self.ground.now);
+        }
+        share.set(bytes);
+        caller.share = Some(share);
         match Self::parked(&subject, &answers).or_else(|| self.left(&caller, &subject, arguments)) {
             Some(parked) => self.come_back(caller, parked, arguments, answers),
             None => self.begin(caller, subject, arguments, answers, self.ground.now),
