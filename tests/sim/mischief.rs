@@ -179,7 +179,7 @@ fn wrong(chance: &mut Chance, asked: &Asked, normal: &Normal, mut script: Script
             script.push((5, if chance.one_in(2) { lied } else { Piece::End }));
             script
         }
-        11 => spelled(chance, normal, |text| text.replace("task-", "job-")),
+        11 => spelled(chance, normal, |text| text.replace(wire::TASKS[0], wire::TASKS[1])),
         12 => spelled(chance, normal, |text| text.replace("ctx", "other-ctx").replace("working", "pondering")),
         13 => match normal {
             Normal::Events(events) if !events.is_empty() => {

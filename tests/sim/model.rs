@@ -29,6 +29,8 @@ pub struct Model {
     config: Config,
     scopes: BTreeMap<String, Scope>,
     sent: BTreeMap<u64, Vec<Sent>>,
+    /// sends that nobody waits for, each with the ids of the outcomes that are to come
+    dispatched: BTreeMap<u64, Vec<String>>,
     registrations: u64,
     seen: Vec<String>,
     reader: Reader,
@@ -75,7 +77,8 @@ impl Model {
         let (scopes, sent, seen) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let reader = Reader::default();
         let (registrations, moved, compared_at, timeout) = (0, false, 0, None);
-        Self { config: config.clone(), scopes, sent, registrations, seen, reader, thorough, moved, compared_at, timeout }
+        let (config, dispatched) = (config.clone(), BTreeMap::new());
+        Self { config, scopes, sent, dispatched, registrations, seen, reader, thorough, moved, compared_at, timeout }
     }
 
     /// Takes the last step in, and compares.
@@ -86,6 +89,15 @@ impl Model {
     /// Another gateway went on from the snapshot: it keeps the same.
     pub fn restarted(&mut self, host: &Host) {
         under(Rule::Model, || self.step(host, &BTreeMap::new(), true));
+    }
+
+    /// The sends whose outcomes are all there: nothing more is done for them.
+    pub fn take_ended(&mut self) -> Vec<u64> {
+        let is_pending = |id: &String| self.scopes.values().any(|scope| scope.pending.contains_key(id));
+        let ended = self.dispatched.iter().filter(|(_, ids)| !ids.iter().any(is_pending)).map(|(number, _)| *number);
+        let ended: Vec<u64> = ended.collect();
+        self.dispatched.retain(|number, _| !ended.contains(number));
+        ended
     }
 
     fn step(&mut self, host: &Host, said: &BTreeMap<u64, (String, String)>, restarted: bool) {
@@ -126,6 +138,9 @@ impl Model {
             self.begins(host, said, *number, &views);
         }
         self.sent_out(outputs);
+        for (number, text) in watch.answered.iter().filter(|(number, _)| watch.calls[number].detached) {
+            self.dispatched.insert(*number, strings_after(text, r#""call_id":""#));
+        }
         let moved = std::mem::take(&mut self.moved);
         self.compare(host, &views, moved);
         self.compared_at = now;
@@ -381,6 +396,11 @@ impl Model {
             !(scope.is_empty() && leaves && !host.watch.is_anyone_in(name))
         });
     }
+}
+
+/// The strings without escapes that follow a mark.
+fn strings_after(text: &str, mark: &str) -> Vec<String> {
+    text.split(mark).skip(1).filter_map(|rest| rest.split_once('"')).map(|(string, _)| string.to_owned()).collect()
 }
 
 fn health(agent: &AgentView, threshold: u64) -> &'static str {

@@ -107,6 +107,7 @@ impl World {
         let tasks: Vec<(usize, u64)> = own.map(|(index, task, _)| (*index, *task)).collect();
         let about = About { number, scope, agents, tasks: &tasks, default_ms, word: &word };
         let wish = wish::random(&mut self.chance, what, &about);
+        self.knows(number, &wish);
         self.host.watch.secrets.extend(wish.secrets);
         let token =
             if self.chance.one_in(2) { format!(r#","_meta":{{"progressToken":"token-{number}"}}"#) } else { String::new() };

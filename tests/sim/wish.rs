@@ -3,7 +3,8 @@
 use crate::support::agent::Agent;
 use crate::support::chance::Chance;
 use crate::support::secret::Secret;
-use crate::support::text::{quoted, quoted_with_escapes};
+use crate::support::text::{numbers_after, quoted, quoted_with_escapes};
+use crate::support::wire::TASKS;
 
 /// A tool call, and how long it may take.
 pub struct Wish {
@@ -12,6 +13,13 @@ pub struct Wish {
     pub patience: Patience,
     /// the credentials in it
     pub secrets: Vec<Secret>,
+}
+
+impl Wish {
+    /// The numbers of the tasks that it names.
+    pub fn tasks(&self) -> Vec<u64> {
+        numbers_after(&self.arguments, TASKS[0])
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +144,7 @@ fn task(chance: &mut Chance, about: &About<'_>) -> Wish {
     };
     let arguments = match about.tasks.get(chance.index(about.tasks.len() + 1)) {
         Some((index, task)) => format!(r#"{{"agent":"a{index}","task_id":"task-{task} é/?"{more}}}"#),
-        None => format!(r#"{{"agent":{},"task_id":"../x"{more}}}"#, agent(chance, about)),
+        None => format!(r#"{{"agent":{},"task_id":"../task-0"{more}}}"#, agent(chance, about)),
     };
     Wish { tool, arguments, patience: Patience::Milliseconds(30_000), secrets: Vec::new() }
 }

@@ -67,7 +67,10 @@ pub fn genesis(seed: u64, now: u64, clock: u64) -> Genesis {
 
 impl Host {
     pub fn new(seed: u64, config: &str) -> Self {
-        let config = Config::from_json(config).expect("the test's configuration is right");
+        Self::with(seed, Config::from_json(config).expect("the test's configuration is right"))
+    }
+
+    pub fn with(seed: u64, config: Config) -> Self {
         let genesis = genesis(seed, 0, 0);
         let watch = Watch::new(&config);
         Self {

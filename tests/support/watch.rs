@@ -127,6 +127,11 @@ impl Watch {
         self.calls.insert(number, call);
     }
 
+    /// The outcome of a send that nobody waits for is there.
+    pub fn has_ended(&mut self, number: u64) {
+        self.calls.get_mut(&number).expect("a call").detached = false;
+    }
+
     pub fn is_running(&self, exchange: ExchangeId) -> bool {
         self.exchanges.get(&exchange).is_some_and(|exchange| exchange.phase != Phase::Over)
     }
@@ -363,14 +368,15 @@ impl Watch {
             let id = at(request.body.as_deref().unwrap_or_default(), &["params", "id"]);
             assert!(id.as_deref() != Some("\"\"") && !request.url.contains("/tasks/:"), "a task without an id is canceled");
         }
-        let mut owners = cause.calls.clone();
-        let known = asked.tasks.iter().any(|task| self.tasks.contains_key(task));
-        match (asked.ask, asked.call) {
-            (Ask::Send | Ask::Stream, Some(call)) => owners = BTreeSet::from([call]),
-            (Ask::Card | Ask::Send | Ask::Stream | Ask::Get | Ask::Cancel | Ask::Subscribe, _) => {
-                owners.extend(asked.tasks.iter().flat_map(|task| self.tasks.get(task).into_iter().flatten()));
-            }
-        }
+        let named = asked.tasks.iter().filter_map(|task| self.tasks.get(task)).flatten();
+        // A call over HTTP is known before it arrives, if it ever does.
+        let named: BTreeSet<u64> = named.filter(|call| self.calls.contains_key(call)).copied().collect();
+        let mut owners = match (asked.ask, asked.call) {
+            (Ask::Send | Ask::Stream, Some(call)) => BTreeSet::from([call]),
+            // A reading is of the calls that know its task, whatever else is at work.
+            (Ask::Get | Ask::Cancel | Ask::Subscribe, _) if !named.is_empty() => named,
+            (Ask::Card | Ask::Send | Ask::Stream | Ask::Get | Ask::Cancel | Ask::Subscribe, _) => cause.calls.clone(),
+        };
         if matches!(asked.ask, Ask::Send | Ask::Stream) {
             self.calls.iter_mut().filter(|(number, _)| owners.contains(number)).for_each(|(_, call)| call.sends += 1);
         }
@@ -378,13 +384,11 @@ impl Watch {
             // A broken answer may have named a task that nobody knows.
             owners.extend(cause.cancelled);
         }
-        // A card that one call looks up may be wanted by others, who look on where it stops. A broken answer may have named
-        // a task that nobody knows, and a call that waited for a card may ask about the task of one that ended long ago:
-        // such a request is some call's.
+        // A card that one call looks up may be wanted by others, who look on where it stops. A task that goes by no name of
+        // the random worlds may be any call's.
         let shared = asked.ask == Ask::Card;
-        let reads = !matches!(asked.ask, Ask::Card | Ask::Send | Ask::Stream);
-        let is_idle = || cause.cancelled.is_none() && !owners.iter().any(|owner| self.calls[owner].is_at_work());
-        if shared || reads && (!known || is_idle()) {
+        let is_nameless = asked.tasks.is_empty() && cause.calls.is_empty();
+        if shared || is_nameless {
             owners.extend(self.at_work());
         }
         let running = owners.iter().any(|owner| self.calls[owner].is_at_work());

@@ -25,9 +25,12 @@ pub struct Asked {
     pub id: Option<String>,
     /// the number in `call-17`, with which the callers of the tests mark their messages
     pub call: Option<u64>,
-    /// the numbers in `task-17`
+    /// the numbers in `task-17`, and in how an agent may misspell it
     pub tasks: Vec<u64>,
 }
+
+/// How tasks are named.
+pub const TASKS: [&str; 2] = ["task-", "job-"];
 
 const METHODS: [(&str, Ask, bool); 10] = [
     ("SendMessage", Ask::Send, true),
@@ -46,7 +49,8 @@ const METHODS: [(&str, Ask, bool); 10] = [
 pub fn asked(request: &Request) -> Asked {
     let body = request.body.as_deref().unwrap_or_default();
     let all = format!("{body} {}", request.url);
-    let (call, tasks) = (numbers_after(&all, "call-").first().copied(), numbers_after(&all, "task-"));
+    let call = numbers_after(&all, "call-").first().copied();
+    let tasks = TASKS.iter().flat_map(|name| numbers_after(&all, name)).collect();
     let rpc = at(body, &["jsonrpc"]).is_some();
     if rpc {
         let method = at(body, &["method"]).unwrap_or_default();

@@ -6,6 +6,7 @@ use narrows::io::{Input, Output};
 use narrows::time::Instant;
 
 use super::super::twin::Twin;
+use super::super::world::near;
 use crate::support::host::genesis;
 use crate::support::storage::Storage;
 use crate::support::watch::Step;
@@ -37,7 +38,8 @@ fn configuration(node: usize) -> Config {
         token(other, "relay"),
         skills.join(",")
     );
-    Config::from_json(&text).expect("a configuration")
+    let config = Config::from_json(&text).expect("a configuration");
+    Config { limits: near(), ..config }
 }
 
 pub struct Node {
