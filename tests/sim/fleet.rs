@@ -9,6 +9,7 @@ use std::thread;
 use narrows::config::Config;
 use narrows::tools::offered;
 
+use super::crowd::{self, GREEDS, NEEDED};
 use super::inbound;
 use super::judge::{Counts, judge};
 use super::world::{kind, run};
@@ -19,6 +20,8 @@ use crate::support::rule::{self, Rule};
 const WORLDS: u64 = 40;
 /// After so many failures no more worlds are begun.
 const ENOUGH: usize = 20;
+/// One in so many worlds has a crowd in it, and so many of the first.
+const CROWDS: u64 = 40;
 
 #[derive(Default)]
 struct Found {
@@ -53,6 +56,11 @@ fn work(next: &AtomicU64, end: u64, found: &Mutex<Found>) {
             judge(&mut world, seed, &mut counts);
             drop(world);
             inbound::run(seed, &mut counts);
+            // A crowd takes as long as many other worlds.
+            if seed < CROWDS || seed.is_multiple_of(CROWDS) {
+                let greed = GREEDS[usize::try_from((seed + seed / CROWDS) % GREEDS.len() as u64).unwrap()];
+                crowd::run(seed, greed, &mut counts);
+            }
         }));
         if let Err(panic) = outcome {
             let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -72,6 +80,16 @@ fn work(next: &AtomicU64, end: u64, found: &Mutex<Found>) {
 pub fn holds(rule: Rule) {
     let breaches = FOUND.breaches.get(&rule).map(Vec::as_slice).unwrap_or_default();
     assert!(breaches.is_empty(), "{} worlds:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+/// Without any one of its limits a gateway is found out.
+pub fn needs_limits() {
+    let holds = |greed, lifted| {
+        let run = |seed| catch_unwind(AssertUnwindSafe(|| crowd::run_without(lifted, seed, greed, &mut Counts::new())));
+        (1..=3).all(|seed| run(seed).is_ok() || rule::current() != Rule::Bounds)
+    };
+    let unneeded: Vec<_> = NEEDED.into_iter().filter(|(greed, lifted)| holds(*greed, lifted)).collect();
+    assert_eq!(unneeded, [], "these may be lifted and nobody notices");
 }
 
 /// Calls end in every way, and requests too. Too few worlds prove nothing of this.
@@ -108,6 +126,15 @@ pub fn is_varied() {
         "status 415",
         "status 431",
         "status 503",
+        "crowd: agents_per_scope",
+        "crowd: calls_per_peer",
+        "crowd: card_bytes",
+        "crowd: directory_bytes",
+        "crowd: held_bytes",
+        "crowd: incoming_bytes",
+        "crowd: message_bytes",
+        "crowd: task_bytes",
+        "crowd: tool_list_bytes",
     ];
     let counts = &FOUND.counts;
     println!("{counts:?}");

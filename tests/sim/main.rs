@@ -13,6 +13,12 @@
 )]
 
 mod client;
+#[allow(
+    clippy::disallowed_types,
+    clippy::wildcard_enum_match_arm,
+    reason = "what the gateway says is read as plain JSON; a greed decides about a few things only"
+)]
+mod crowd;
 mod fleet;
 #[allow(
     clippy::disallowed_types,
@@ -90,6 +96,11 @@ fn results_match_the_schemas_of_their_tools() {
 #[test]
 fn served_tasks_are_what_everybody_is_told() {
     fleet::holds(Rule::Served);
+}
+
+#[test]
+fn a_crowd_that_is_held_by_no_limit_is_noticed() {
+    fleet::needs_limits();
 }
 
 #[test]
