@@ -17,7 +17,9 @@ mod calls;
 mod cases;
 #[path = "../support/chance.rs"]
 mod chance;
+mod dialogues;
 mod eras;
+mod grants;
 mod health;
 mod lists;
 mod loss;
