@@ -162,15 +162,16 @@ impl core::fmt::Debug for PushConfig {
 impl PushConfig {
     /// How long each of its texts is.
     #[must_use]
-    pub fn lengths(&self) -> [usize; 5] {
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        [self.id.len(), self.url.len(), length(&self.token), length(&self.scheme), length(&self.credentials)]
+    pub fn lengths(&self) -> [u64; 5] {
+        let length = |text: Option<&String>| text.map_or(0, |text| u64::try_from(text.len()).unwrap_or(u64::MAX));
+        let texts = [Some(&self.id), Some(&self.url), self.token.as_ref(), self.scheme.as_ref(), self.credentials.as_ref()];
+        texts.map(length)
     }
 
     /// About how many bytes it takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.lengths().iter().sum::<usize>() as u64 + 256
+        self.lengths().iter().fold(256, |all, length| length.saturating_add(all))
     }
 
     /// Reads it in any form, alone or wrapped as in 0.3.

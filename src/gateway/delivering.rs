@@ -23,7 +23,7 @@ use crate::url::Url;
 /// How many places may be told of one task.
 const PUSHES: usize = 16;
 /// How long each text of a configuration may be.
-const TEXT_BYTES: usize = 8192;
+const TEXT_BYTES: u64 = 8192;
 
 impl Gateway {
     /// Whether a webhook may be called. Its words are the caller's, so its address is checked like any other.
