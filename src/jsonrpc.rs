@@ -16,15 +16,22 @@ pub const INVALID_PARAMS: i64 = -32602;
 /// A fault of ours.
 pub const INTERNAL_ERROR: i64 = -32603;
 
+/// How long an id or a token may be that a client gives: it comes again in all that is said of its request.
+pub const ID_BYTES: usize = 1024;
+
+/// What a client is told whose id is none.
+pub const ID_FAULT: &str = "`id` must be a string or a number of at most 1,024 bytes";
+
 /// The id of a request: a string or a number, kept literally, so that `1`, `1.0` and `"1"` are three ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Id(Json);
 
 impl Id {
-    /// The id in a `id` or `requestId` member; `None` where it is neither a string nor a number.
+    /// The id in a `id` or `requestId` member; `None` where it is neither a string nor a number, or longer than
+    /// [`ID_BYTES`].
     #[must_use]
     pub fn read(raw: Raw<'_>) -> Option<Self> {
-        matches!(json::kind(raw), Kind::String | Kind::Number).then(|| Self(Json::from_raw(raw)))
+        (is_named(raw) && raw.get().len() <= ID_BYTES).then(|| Self(Json::from_raw(raw)))
     }
 
     /// The id of a request that nobody made.
@@ -38,6 +45,12 @@ impl Id {
     pub fn as_json(&self) -> &Json {
         &self.0
     }
+}
+
+/// Whether a value may be an id or a token: it is a string or a number.
+#[must_use]
+pub fn is_named(raw: Raw<'_>) -> bool {
+    matches!(json::kind(raw), Kind::String | Kind::Number)
 }
 
 /// One message, taken apart.
@@ -61,7 +74,7 @@ pub enum Incoming<'a> {
     },
     /// An answer to a request of ours.
     Response {
-        /// the id of the request; none where it is neither a string nor a number
+        /// the id of the request; none where it is neither a string nor a number, or too long
         id: Option<Id>,
         /// what was answered
         outcome: Outcome<'a>,
@@ -137,7 +150,7 @@ pub fn read_raw(raw: Raw<'_>) -> Incoming<'_> {
     match (id, readable, method) {
         (None, _, Some(method)) => Incoming::Notification { method, params },
         (None, _, None) => Incoming::Noise,
-        (Some(_), None, _) => Incoming::Invalid { id: None, code: INVALID_REQUEST, message: "`id` must be a string or a number" },
+        (Some(_), None, _) => Incoming::Invalid { id: None, code: INVALID_REQUEST, message: ID_FAULT },
         (Some(_), Some(id), Some(method)) => Incoming::Request { id, method, params },
         (Some(_), Some(id), None) => {
             Incoming::Invalid { id: Some(id), code: INVALID_REQUEST, message: "`method` must be a string" }
@@ -330,6 +343,12 @@ mod tests {
             (r#"{"jsonrpc":"2.0","params":{"id":5}"#, "noise"),
         ] {
             assert_eq!(kind(text), want, "{text}");
+        }
+        for (length, want) in [(ID_BYTES - 2, true), (ID_BYTES - 1, false)] {
+            let id = format!("\"{}\"", "x".repeat(length));
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
+            assert_eq!(kind(&text) == format!("request {id} x -"), want);
+            assert_eq!(kind(&text) == "invalid null -32600", !want);
         }
         let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"x","params":{}{}}}"#, "[".repeat(200), "]".repeat(200));
         assert_eq!(kind(&deep), "invalid 7 -32600");

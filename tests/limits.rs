@@ -324,6 +324,43 @@ fn what_outlives_its_call_is_bounded_too() {
     assert_eq!(host.watch.running(), []);
 }
 
+/// What one event tells is no multiple of what a client or an agent chose to name things.
+#[test]
+fn what_is_named_once_is_not_said_a_thousand_times() {
+    let long = "x".repeat(20_000);
+    let mut host = connected("{}");
+    let calls = [
+        (format!(r#""id":"{long}","method":"ping","params":{{}}"#), "-32600"),
+        (format!(r#""id":"t","method":"tools/list","params":{{"_meta":{{"progressToken":"{long}"}}}}"#), "-32602"),
+    ];
+    for (members, code) in calls {
+        let peer = PeerId(1);
+        let text = format!(r#"{{"jsonrpc":"2.0",{members}}}"#);
+        host.gateway.handle_input(host.now(), Input::Message { peer, text }).unwrap();
+        let Some(Output::Message { text, .. }) = host.gateway.poll_output() else { panic!("{code}") };
+        assert_eq!(at(&text, &["error", "code"]).as_deref(), Some(code));
+        assert!(text.contains("1,024 bytes") && text.len() < 300, "{text}");
+    }
+    let params = r#"{"name":"send_message","arguments":{"agent":"carol","message":"hi"},"_meta":{"progressToken":"p"}}"#;
+    let text = format!(r#"{{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{params}}}"#);
+    host.gateway.handle_input(host.now(), Input::Message { peer: PeerId(1), text }).unwrap();
+    let Some(Output::Fetch { exchange, .. }) = host.gateway.poll_output() else { panic!() };
+    let mut stream = String::from(": \n");
+    let mut piece = |name: &str| {
+        let artifact = format!(r#"{{"artifactId":"a","name":"{name}","parts":[{{"text":"."}}]}}"#);
+        stream += &format!("data: {{\"artifactUpdate\":{{\"taskId\":\"t\",\"append\":true,\"artifact\":{artifact}}}}}\n\n");
+    };
+    piece(&long);
+    (0..100).for_each(|_| piece(""));
+    let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    host.gateway.handle_input(host.now(), Input::Head { exchange, status: 200, headers }).unwrap();
+    host.gateway.handle_input(host.now(), Input::Body { exchange, bytes: stream.into_bytes() }).unwrap();
+    let told: Vec<Output> = std::iter::from_fn(|| host.gateway.poll_output()).collect();
+    assert!(told.iter().any(|output| matches!(output, Output::Message { text, .. } if text.contains("progress"))));
+    let bytes: usize = told.iter().map(|output| output.to_json().as_str().len()).sum();
+    assert!(bytes < 100_000, "{bytes}");
+}
+
 #[test]
 fn streams_of_list_changes_are_bounded_too() {
     let mut gateway = Gateway::new(genesis(1, 0, 0), Config::from_json(r#"{"limits":{"calls_per_peer":2}}"#).unwrap());

@@ -14,7 +14,8 @@ use crate::http;
 use crate::incoming::access::Refusal;
 use crate::incoming::{Endpoint, Face, Form};
 use crate::io::{Headers, RequestId};
-use crate::json::{self, Fault, Json, Kind, Object, Raw};
+use crate::json::{self, Fault, Json, Object, Raw};
+use crate::jsonrpc::{ID_FAULT, Id};
 use crate::list::gather;
 
 /// What JSON-RPC is spoken at beside the configured path.
@@ -159,13 +160,12 @@ impl Gateway {
         let raw = self.body_value(headers, bytes)?;
         let members = json::members(raw).ok_or_else(|| Problem::new(-32600, "the body is no JSON-RPC request"))?;
         let id = members.get_any("id");
-        match id.map_or(Kind::Null, json::kind) {
-            Kind::Null | Kind::String | Kind::Number => {}
-            Kind::Boolean | Kind::Array | Kind::Object => {
-                return Err(Problem::new(-32600, "`id` must be a string or a number"));
-            }
+        let given = id.filter(|raw| !json::is_null(*raw));
+        let read = given.and_then(Id::read);
+        if given.is_some() && read.is_none() {
+            return Err(Problem::new(-32600, ID_FAULT));
         }
-        form.id = Some(id.map_or_else(Json::null, Json::from_raw));
+        form.id = Some(read.map_or_else(Json::null, |id| id.as_json().clone()));
         if members.string("jsonrpc").as_deref() != Some("2.0") {
             return Err(Problem::new(-32600, "`jsonrpc` must be \"2.0\""));
         }

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::asks::Capabilities;
 use crate::config::Config;
 use crate::io::Level;
-use crate::json::{self, Array, Json, Kind, Members, Object};
-use crate::jsonrpc::INVALID_PARAMS;
+use crate::json::{self, Array, Json, Members, Object};
+use crate::jsonrpc::{self, ID_BYTES, INVALID_PARAMS};
 use crate::link::wire;
 use crate::text;
 use crate::trace_context::TraceContext;
@@ -82,10 +82,13 @@ impl Envelope {
     /// Reads `_meta` of a request's parameters. A claim to the modern era is held to all of its rules.
     ///
     /// # Errors
-    /// -32602 where a member is missing or wrong, -32022 where the version is not spoken here.
+    /// -32602 where a member is missing or wrong or a token too long, -32022 where the version is not spoken here.
     pub fn read(params: Option<&Members<'_>>) -> Result<Self, RpcError> {
         let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
-        let token = meta.get("progressToken").filter(|raw| matches!(json::kind(*raw), Kind::String | Kind::Number));
+        let token = meta.get("progressToken").filter(|raw| jsonrpc::is_named(*raw));
+        if token.is_some_and(|raw| raw.get().len() > ID_BYTES) {
+            return Err(RpcError::new(INVALID_PARAMS, "`_meta.progressToken` must have at most 1,024 bytes"));
+        }
         let progress_token = token.map(Json::from_raw);
         let (capabilities, trace) = (Capabilities::none(), TraceContext::of_meta(&meta));
         let meta_members = wire::relayed_meta(&meta);

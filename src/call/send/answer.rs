@@ -13,7 +13,7 @@ use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::redact::Secrets;
 
-/// How much of a piece of an artifact is told while the call runs, in code points.
+/// How much of a piece of an artifact, and of its name, is told while the call runs, in code points.
 const PIECE: u64 = 200;
 /// The same of the words of a status.
 const WORDS: u64 = 1000;
