@@ -38,7 +38,7 @@ pub struct Limits {
     pub cards_by_url: u64,
     /// cards kept of agents, in all; each agent, and those called by URL in one scope, may have 64 KiB whatever the others have
     pub kept_card_bytes: u64,
-    /// what waits to be read by clients over HTTP, in all; the host's, in Node
+    /// what waits to be read by clients, in all; the host's, in Node
     pub unread_bytes: u64,
     /// body of an incoming request
     pub request_bytes: u64,

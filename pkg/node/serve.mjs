@@ -8,6 +8,9 @@ import { serveStdio } from "./stdio.mjs";
 /** The core's own default of `limits.message_bytes`. */
 const MESSAGE_BYTES = 32 << 20;
 
+/** The core's own default of `limits.unread_bytes`. */
+const UNREAD_BYTES = 256 << 20;
+
 /** JavaScript strings end at half a GiB: a longer message cannot be taken in, whatever the configuration says. */
 const MAX_MESSAGE_BYTES = 256 << 20;
 
@@ -33,6 +36,7 @@ export async function serve({ config, trace, state, ...caller }) {
     input: process.stdin,
     output: process.stdout,
     messageBytes: Math.min(configuration.limits?.message_bytes ?? MESSAGE_BYTES, MAX_MESSAGE_BYTES),
+    unreadBytes: configuration.limits?.unread_bytes ?? UNREAD_BYTES,
     signal: endingSignal(() => file.reload()),
     say: (text) => log.say(text),
   });

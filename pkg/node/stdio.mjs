@@ -26,15 +26,17 @@ const HEADER_HINT =
  * @param {import("node:stream").Readable} options.input
  * @param {import("node:stream").Writable} options.output
  * @param {number} options.messageBytes the longest message that is kept
+ * @param {number} [options.unreadBytes] how much may wait to be read
  * @param {AbortSignal} [options.signal] ends it as the end of the input does
  * @param {(text: string) => void} [options.say] takes sentences for the person who set this up
  */
-export async function serveStdio(driver, { input, output, messageBytes, signal, say = () => {} }) {
+export async function serveStdio(driver, { input, output, messageBytes, unreadBytes, signal, say = () => {} }) {
   let left;
   const gone = new Promise((resolve) => {
     left = resolve;
   });
   const writer = new LineWriter(output, {
+    unreadBytes,
     onFull: () => input.pause(),
     onDrained: () => input.resume(),
     onBroken: left,

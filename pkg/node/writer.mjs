@@ -20,16 +20,20 @@ export class LineWriter {
   #full = false;
   #broken = false;
   #waiting = [];
+  #waitingLength = 0;
+  #unread;
   #progress = new Map();
   #whenDrained = [];
 
   /**
    * @param {import("node:stream").Writable} stream
-   * @param {{ queueBytes?: number, onFull?: () => void, onDrained?: () => void, onBroken?: () => void }} options
-   *   `onBroken` is told once that the reader is gone
+   * @param {{ queueBytes?: number, unreadBytes?: number, onFull?: () => void, onDrained?: () => void, onBroken?: () => void }}
+   *   options `onBroken` is told once that the reader is gone; where more than `unreadBytes` would wait, large answers are
+   *   errors instead
    */
-  constructor(stream, { queueBytes = 16 << 20, onFull = () => {}, onDrained = () => {}, onBroken = () => {} } = {}) {
+  constructor(stream, { queueBytes = 16 << 20, unreadBytes = Infinity, onFull = () => {}, onDrained = () => {}, onBroken = () => {} } = {}) {
     this.#stream = stream;
+    this.#unread = unreadBytes;
     this.#queueBytes = queueBytes;
     this.#onFull = onFull;
     this.#onDrained = onDrained;
@@ -48,7 +52,7 @@ export class LineWriter {
   write(text) {
     if (this.#broken) return;
     // No more than the queue goes into one system call: a very large one fails, as if the reader were gone.
-    if (this.#full) this.#keep(text);
+    if (this.#full) this.#keep(this.#waitingLength + text.length > this.#unread ? excused(text, this.#unread) : text);
     else this.#put(text);
   }
 
@@ -56,6 +60,7 @@ export class LineWriter {
   #keep(text) {
     const [progress] = PROGRESS.exec(text.slice(0, PROGRESS_BYTES)) ?? [];
     const place = this.#progress.get(progress) ?? this.#waiting.length;
+    this.#waitingLength += text.length - (this.#waiting[place]?.length ?? 0);
     this.#waiting[place] = text;
     if (progress !== undefined) this.#progress.set(progress, place);
   }
@@ -80,7 +85,11 @@ export class LineWriter {
   #drained() {
     this.#full = false;
     let written = 0;
-    while (written < this.#waiting.length && !this.#full) this.#put(this.#waiting[written++]);
+    while (written < this.#waiting.length && !this.#full) {
+      const text = this.#waiting[written++];
+      this.#waitingLength -= text.length;
+      this.#put(text);
+    }
     this.#waiting = this.#waiting.slice(written);
     this.#progress.clear();
     if (this.#full) return;
@@ -102,4 +111,18 @@ export class LineWriter {
       else last();
     });
   }
+}
+
+/** The start of an answer, as the core writes it. */
+const ANSWER = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|[-+.\deE]+),"(?:result|error)":/;
+
+/** Shorter answers wait whatever waits already. */
+const SMALL = 64 << 10;
+
+/** What is said in the place of an answer that has to wait beside too many others. */
+function excused(text, limit) {
+  const id = text.length > SMALL && ANSWER.exec(text)?.[1];
+  if (!id) return text;
+  const message = `the answer is left out: more waits to be read than limits.unread_bytes (${limit}) allows; read on, and ask again`;
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: -32603, message })}}`;
 }

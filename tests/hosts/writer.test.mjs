@@ -109,3 +109,32 @@ test("of the progress of a call, the last waits for a reader that stands still",
   const lines = taken.join("").trim().split("\n");
   assert.deepEqual(lines, ["the first is too much", progress("a\"b", 999), progress(7, 1000), "answer", "other"]);
 });
+
+test("where too much waits, a large answer is an error for its caller", async () => {
+  const [taken, waiting] = [[], []];
+  const stream = new Writable({
+    highWaterMark: 1,
+    write: (chunk, _, done) => {
+      taken.push(String(chunk));
+      waiting.push(done);
+    },
+  });
+  const writer = new LineWriter(stream, { queueBytes: 10, unreadBytes: 250_000 });
+  const answer = (id) => JSON.stringify({ jsonrpc: "2.0", id, result: { text: "x".repeat(100_000) } });
+  const ids = [1, 'a"b', 3, -4.5];
+  writer.write("the first is too much");
+  for (const id of ids) writer.write(answer(id));
+  writer.write("small");
+  await new Promise((resolve) => setImmediate(resolve));
+  while (waiting.length > 0) {
+    waiting.shift()();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const lines = taken.join("").trim().split("\n");
+  assert.deepEqual([lines[1], lines[2], lines[5]], [answer(1), answer('a"b'), "small"]);
+  for (const [line, id] of [[lines[3], 3], [lines[4], -4.5]]) {
+    const { error, ...rest } = JSON.parse(line);
+    assert.deepEqual([rest, error.code], [{ jsonrpc: "2.0", id }, -32603]);
+    assert.match(error.message, /limits\.unread_bytes \(250000\)/);
+  }
+});
