@@ -93,7 +93,8 @@ impl Entry {
     /// About how many bytes it takes.
     fn bytes(&self) -> u64 {
         let content: usize = self.content.iter().map(|(name, json)| name.len() + json.as_str().len()).sum();
-        let names = self.call_id.len() + self.alias.len() + self.text.len();
+        let ids = [&self.task_id, &self.context_id].into_iter().flatten().map(String::len).sum::<usize>();
+        let names = self.call_id.len() + self.alias.len() + self.state.len() + self.text.len() + ids;
         ENTRY_BYTES.saturating_add(u64::try_from(names + content).unwrap_or(u64::MAX))
     }
 
