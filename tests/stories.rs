@@ -217,6 +217,23 @@ fn a_credential_that_is_streamed_in_pieces_is_in_no_progress() {
 }
 
 #[test]
+fn a_message_that_names_no_conversation_answers_the_task_that_waited_too() {
+    let mut host = host_with("bob", "https://bob.test/a2a", "");
+    let waiting = r#"{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#;
+    let message = r#"{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"thanks"}]}}"#;
+    let sent: Vec<Option<String>> = [waiting, message, message]
+        .map(|reply| {
+            let number = send(&mut host, "bob", "");
+            let (exchange, request) = host.fetch();
+            host.reply(exchange, 200, &rpc(reply));
+            host.result(number);
+            string_at(request.body.as_deref().unwrap(), &["params", "message", "taskId"])
+        })
+        .to_vec();
+    assert_eq!(sent, [None, Some("t".to_owned()), None]);
+}
+
+#[test]
 fn history_is_redacted_before_it_is_cut() {
     let mut host = host(r#"{"history":{"max_entry_length":20}}"#);
     connect(&mut host, "bob", "https://bob.test/a2a", &format!(r#","headers":{{"X-Key":"{TOKEN}"}}"#));
