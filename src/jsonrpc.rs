@@ -17,7 +17,7 @@ pub const INVALID_PARAMS: i64 = -32602;
 pub const INTERNAL_ERROR: i64 = -32603;
 
 /// How long an id or a token may be that a client gives: it comes again in all that is said of its request.
-pub const ID_BYTES: usize = 1024;
+pub const ID_BYTES: u64 = 1024;
 
 /// What a client is told whose id is none.
 pub const ID_FAULT: &str = "`id` must be a string or a number of at most 1,024 bytes";
@@ -31,7 +31,7 @@ impl Id {
     /// [`ID_BYTES`].
     #[must_use]
     pub fn read(raw: Raw<'_>) -> Option<Self> {
-        (is_named(raw) && raw.get().len() <= ID_BYTES).then(|| Self(Json::from_raw(raw)))
+        (is_named(raw) && raw.get().len() as u64 <= ID_BYTES).then(|| Self(Json::from_raw(raw)))
     }
 
     /// The id of a request that nobody made.
@@ -344,7 +344,7 @@ mod tests {
         ] {
             assert_eq!(kind(text), want, "{text}");
         }
-        for (length, want) in [(ID_BYTES - 2, true), (ID_BYTES - 1, false)] {
+        for (length, want) in [(1022, true), (1023, false)] {
             let id = format!("\"{}\"", "x".repeat(length));
             let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
             assert_eq!(kind(&text) == format!("request {id} x -"), want);

@@ -315,7 +315,7 @@ fn no_text_is_cut_within_a_credential() {
     host.reply(exchange, 200, &rpc(&task));
     let result = host.result(number);
     assert_eq!(code(&result).as_deref(), Some("task_failed"));
-    assert!(result.contains("xx[redacted]") && result.contains("yy[redac…") && !result.contains("a-lo"), "{result}");
+    assert!(result.contains("xx[redacted]") && result.contains("yy[redact…") && !result.contains("a-lo"), "{result}");
 }
 
 #[test]

@@ -90,7 +90,7 @@ const IN_MEMORY: [&str; 13] = [
     "src/mcp/asks.rs",
     "src/policy/approvals.rs",
     "src/policy/taint.rs",
-    "src/redact.rs",
+    "src/redact",
     "src/sse.rs",
     "src/text.rs",
     "src/url.rs",

@@ -86,7 +86,7 @@ impl Envelope {
     pub fn read(params: Option<&Members<'_>>) -> Result<Self, RpcError> {
         let meta = params.and_then(|params| params.get("_meta")).and_then(json::members).unwrap_or_default();
         let token = meta.get("progressToken").filter(|raw| jsonrpc::is_named(*raw));
-        if token.is_some_and(|raw| raw.get().len() > ID_BYTES) {
+        if token.is_some_and(|raw| raw.get().len() as u64 > ID_BYTES) {
             return Err(RpcError::new(INVALID_PARAMS, "`_meta.progressToken` must have at most 1,024 bytes"));
         }
         let progress_token = token.map(Json::from_raw);
