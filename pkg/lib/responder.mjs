@@ -103,10 +103,9 @@ function update(said, when) {
   if (said?.artifact !== undefined) {
     const { artifact, append = false } = said;
     const whole = typeof artifact === "string" ? { parts: [{ text: artifact }] } : artifact;
-    return { artifactUpdate: { artifact: { artifactId: whole?.name ?? ARTIFACT, ...whole }, append } };
-  }
-  if (EVENTS.some((name) => said?.[name] !== undefined)) return said;
-  throw new GatewayError("misuse", "onWork says texts, { ask }, { artifact }, or events of A2A 1.0, and nothing else");
+    if (whole?.parts?.length > 0) return { artifactUpdate: { artifact: { artifactId: whole.name ?? ARTIFACT, ...whole }, append } };
+  } else if (EVENTS.some((name) => said?.[name]?.constructor === Object)) return said;
+  throw new GatewayError("misuse", "onWork says texts, { ask }, { artifact } with a text or parts, or events of A2A 1.0, and nothing else");
 }
 
 const words = (text) => ({ role: "ROLE_AGENT", parts: [{ text }] });

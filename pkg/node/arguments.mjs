@@ -16,13 +16,13 @@ const PLACEHOLDERS = {
 };
 
 /** Options that take none. */
-const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure", "--no-open": "noOpen" };
+const SWITCHES = { "--help": "help", "-h": "help", "--version": "version", "-V": "version", "--insecure": "insecure", "--access-log": "accessLog", "--no-open": "noOpen" };
 
 /** The commands beside the one that is meant by none, with the options that they take. */
 const COMMANDS = {
   stdio: ["config", "trace", "state", "agent", "sender", "channel"],
-  serve: ["config", "trace", "state", "host", "port", "insecure"],
-  directory: ["config", "trace", "state", "host", "port", "insecure"],
+  serve: ["config", "trace", "state", "host", "port", "insecure", "accessLog"],
+  directory: ["config", "trace", "state", "host", "port", "insecure", "accessLog"],
   page: ["port", "noOpen", "out", "gateway"],
   demo: [],
 };
@@ -35,6 +35,7 @@ const OWNERS = {
   host: "narrows serve and narrows directory",
   port: "narrows serve, narrows directory and narrows page",
   insecure: "narrows serve and narrows directory",
+  accessLog: "narrows serve and narrows directory",
   agent: STDIO,
   sender: STDIO,
   channel: STDIO,
@@ -48,7 +49,7 @@ const OWNERS = {
  *
  * @param {string[]} words without the program's own name
  * @returns {{ command: "stdio" | "serve" | "directory" | "page" | "demo", help?: true, version?: true, config?: string, trace?: string,
- *   state?: string, agent?: string, sender?: string, channel?: string, host?: string, port?: number, insecure?: true, noOpen?: true,
+ *   state?: string, agent?: string, sender?: string, channel?: string, host?: string, port?: number, insecure?: true, accessLog?: true, noOpen?: true,
  *   out?: string, gateway?: string }}
  * @throws {UsageError}
  */
@@ -74,10 +75,10 @@ export function parseArguments(words) {
   }
   parsed.command ??= "stdio";
   if (parsed.port !== undefined) parsed.port = port(parsed.port);
-  for (const name of ["config", "trace", "state", "host", "port", "insecure", "noOpen", "out", "gateway", "agent", "sender", "channel"]) {
+  for (const name of ["config", "trace", "state", "host", "port", "insecure", "accessLog", "noOpen", "out", "gateway", "agent", "sender", "channel"]) {
     if (parsed[name] === undefined || COMMANDS[parsed.command].includes(name)) continue;
     if (parsed.command === "demo") throw new UsageError("The demo takes no options.");
-    const option = `--${name === "noOpen" ? "no-open" : name}`;
+    const option = `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`;
     throw new UsageError(`${option} ${OWNERS[name] ? `belongs to ${OWNERS[name]}` : "is none of narrows page"}.`);
   }
   return parsed;

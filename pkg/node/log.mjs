@@ -26,14 +26,16 @@ export class Log {
    */
   notice({ level, event, fields }) {
     if (QUIET.has(level)) return;
-    if (!this.#stream.isTTY) {
-      this.#write(JSON.stringify({ level, event, ...fields }));
-      return;
-    }
+    if (!this.#stream.isTTY) return this.line({ level, event, ...fields });
     const words = Object.entries(fields).map(
       ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
     );
     this.#write([`narrows: ${level}: ${event}`, ...words].join(" "));
+  }
+
+  /** A structured event, whatever its level. @param {object} fields */
+  line(fields) {
+    this.#write(JSON.stringify(fields));
   }
 
   #write(line) {

@@ -8,7 +8,7 @@ import { WatchedFile } from "./reload.mjs";
 import { UsageError } from "./usage.mjs";
 
 const { lookup } = process.getBuiltinModule("node:dns/promises");
-const { BlockList, isIPv6 } = process.getBuiltinModule("node:net");
+const { BlockList, isIP, isIPv6 } = process.getBuiltinModule("node:net");
 const { hostname, networkInterfaces } = process.getBuiltinModule("node:os");
 
 const HOST = "127.0.0.1";
@@ -26,14 +26,15 @@ loopback.addAddress("::1", "ipv6");
 /**
  * Serves MCP, A2A and a directory of agents over HTTP until the process is told to end.
  *
- * @param {{ config?: string, trace?: string, state?: string, host?: string, port?: number, insecure?: true }} options
- * @param {{ port: number, configured(file: object): object, files(): { answer(request: object, response: object): boolean },
+ * @param {{ config?: string, trace?: string, state?: string, host?: string, port?: number, insecure?: true,
+ *   accessLog?: true }} options
+ * @param {{ port: number, configured(file: object): object, files(configuration: object): { answer(request: object, response: object): boolean },
  *   welcome(url: string, file: object): string }} [service] what is served: at which port, under which configuration,
  *   behind what is answered without the core, and what is said about it
  * @returns {Promise<number>} the exit code
  * @throws {UsageError | Error} the configuration is no good, or the address cannot be listened on
  */
-export async function serveHttp({ config, trace, state, host: name = HOST, port, insecure = false }, service = GATEWAY) {
+export async function serveHttp({ config, trace, state, host: name = HOST, port, insecure = false, accessLog = false }, service = GATEWAY) {
   const watched = new WatchedFile(config);
   let file = readConfiguration(config, process.env);
   const onlyHere = await isLoopback(name);
@@ -53,6 +54,7 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
   const onNotice = ({ event, fields }, log) => {
     const told = event.startsWith("approval_") && origin !== undefined && invitation(origin, fields);
     if (told) log.say(told);
+    if (accessLog && event === "request_served") log.line({ at: new Date().toISOString(), event, ...fields });
   };
   const { driver, log, broken } = driven(configuration, { config, trace, state, onNotice });
   const read = () => {
@@ -60,7 +62,7 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     return prepared();
   };
   watched.follow(driver, read, log);
-  const server = new HttpServer(driver, configuration.limits, service.files());
+  const server = new HttpServer(driver, configuration.limits, service.files(configuration));
   const told = endingSignal(() => watched.reload());
   const { address, port: actual } = await listen(server, name, port ?? service.port);
   origin = addressed(onlyHere ? name : address, actual);
@@ -89,10 +91,21 @@ function worksByFunction({ a2a }) {
   return [a2a, ...(a2a?.skills ?? [])].some((section) => section?.responder === "function");
 }
 
-/** What is answered without the core. */
-function files() {
+/** What is answered without the core, under the names under which the core answers. */
+function files({ server: { loopback: onlyHere, hosts = [] } }) {
   const pages = [new ApprovalPage(), new PageFiles({ gateway: "mcp" })];
-  return { answer: (request, response) => pages.some((page) => page.answer(request, response)) };
+  const isNamed = (host) => {
+    const name = host.replace(/:\d*$/, "").toLowerCase();
+    if (hosts.some((known) => [host, name].includes(known.toLowerCase()))) return true;
+    return onlyHere ? isHere(name) : hosts.length === 0;
+  };
+  return { answer: (request, response) => isNamed(request.headers.host ?? "") && pages.some((page) => page.answer(request, response)) };
+}
+
+/** Whether a host of an address means this machine. */
+function isHere(name) {
+  const address = name.replace(/^\[(.*)\]$/, "$1");
+  return name === "localhost" || (isIP(address) > 0 && loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4"));
 }
 
 /** The inbox has tools, and agents are discovered in the directory that is served, where no other is configured. */

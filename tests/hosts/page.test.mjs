@@ -1,7 +1,7 @@
 // The demo page as the command serves it: which files, and which not. What the page does is tested in tests/browser.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,6 +86,35 @@ test("a gateway serves the page attached to itself", async (t) => {
   assert.equal(await (await fetch(`${url}healthz`)).text(), "ok");
   assert.equal((await fetch(`${url}nothing`)).status, 404);
   assert.equal((await fetch(url, { method: "POST" })).status, 404);
+});
+
+test("a gateway shows the page under the names that it serves, and no other", async (t) => {
+  const statusUnder = (url, host) =>
+    new Promise((resolve, reject) => {
+      request(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).on("error", reject).end();
+    });
+  const here = new Command(t, ["serve", "--port", "0"]);
+  const [, url] = await here.until(() => /In a browser: (\S+)\n/.exec(here.stdout));
+  const { port } = new URL(url);
+  const names = { [`localhost:${port}`]: 200, "127.9.9.9": 200, "[::1]:1": 200, "evil.example:4545": 403, "127.0.0.1.evil.example": 403 };
+  for (const [name, status] of Object.entries(names)) assert.equal(await statusUnder(url, name), status, name);
+  const folder = mkdtempSync(join(tmpdir(), "narrows-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ server: { hosts: ["Gateway.example"] }, auth: { tokens: [{ token: "a-token-12345", principal: "ada" }] } }));
+  const named = new Command(t, ["serve", "--host", "0.0.0.0", "--port", "0", "--config", join(folder, "config.json")]);
+  const [, there] = await named.until(() => /In a browser: (\S+)\n/.exec(named.stdout));
+  const local = there.replace("0.0.0.0", "127.0.0.1");
+  assert.deepEqual([await statusUnder(local, "gateway.example:80"), await statusUnder(local, "localhost")], [200, 403]);
+});
+
+test("each request is a line on standard error where that is asked for", async (t) => {
+  const command = new Command(t, ["serve", "--port", "0", "--access-log"]);
+  const [, url] = await command.until(() => /In a browser: (\S+)\n/.exec(command.stdout));
+  await fetch(`${url}api/a2a/agents?secret=here`);
+  const [line] = await command.until(() => /^\{.*\}$/m.exec(command.stderr));
+  const { at, ms, bytes, ...rest } = JSON.parse(line);
+  assert.ok(!Number.isNaN(Date.parse(at)) && ms >= 0 && bytes > 0);
+  assert.deepEqual(rest, { event: "request_served", method: "GET", route: "/api/a2a/*", status: 200, principal: "local" });
 });
 
 test("the page is written into a folder, by itself or attached to a gateway", async (t) => {

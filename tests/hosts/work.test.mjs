@@ -110,7 +110,7 @@ test("a function that throws fails its task with its reason, and is told of", as
 });
 
 test("what is no update fails the task, and the function is ended", async (t) => {
-  for (const said of [5, { status: "working" }, { statusUpdate: "working" }, { artifact: 5 }, null]) {
+  for (const said of [5, { status: "working" }, { statusUpdate: "working" }, { artifact: 5 }, { artifact: { name: "x" } }, { artifact: { parts: [] } }, null]) {
     let ended = false;
     const { caller, faults } = await agent(t, async function* () {
       try {
@@ -122,7 +122,8 @@ test("what is no update fails the task, and the function is ended", async (t) =>
     });
     const { task } = await caller.send("x");
     assert.equal(task.status.state, "TASK_STATE_FAILED", JSON.stringify(said));
-    assert.equal(faults().length, 1, JSON.stringify(said));
+    assert.match(faults().join("|"), /^onWork says texts[^|]*$/, JSON.stringify(said));
+    assert.equal(textOf(task.status.message), faults()[0]);
     assert.ok(ended, JSON.stringify(said));
   }
 });
