@@ -41,6 +41,7 @@ const mounts = {
 };
 
 const [which = "http", port = "0"] = process.argv.slice(2);
+if (!(which in mounts)) throw new Error("usage: node mounted.mjs [http|hono|express] [PORT]");
 const server = mounts[which](Number(port), () => console.log(`MCP at http://127.0.0.1:${server.address().port}/mcp`));
 process.once("SIGTERM", () => {
   gateway.dispose();
