@@ -127,7 +127,6 @@ impl ServedTasks {
             let entry = record.of(Some(raw));
             let config = entry.value("config").and_then(|raw| PushConfig::read(raw).ok());
             if let Some(config) = entry.found(config.map(Some)) {
-                restored.bytes += config.bytes();
                 restored.pushes.push(Push { config, is_10: entry.boolean("is_10"), call: None });
             }
             waiting.push(entry.texts("waiting"));

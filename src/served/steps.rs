@@ -15,7 +15,7 @@ use crate::snapshot::Record;
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     /// a turn of its conversation
-    Said(Message),
+    Said(Box<Message>),
     /// a change
     Event(Box<Event>),
 }
@@ -89,7 +89,10 @@ impl ServedTasks {
             task.kept.next = number;
             return;
         }
-        let said = record.value("said").and_then(|raw| Message::read(raw, Dialect::JsonRpc10).ok()).map(Step::Said);
+        let said = record
+            .value("said")
+            .and_then(|raw| Message::read(raw, Dialect::JsonRpc10).ok())
+            .map(|said| Step::Said(Box::new(said)));
         let step = said.or_else(|| {
             let event = event::event_of(Dialect::JsonRpc10, "", record.value("event")?).ok()?;
             Some(Step::Event(Box::new(event)))

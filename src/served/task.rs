@@ -181,7 +181,7 @@ impl ServedTask {
     /// Takes a step of a snapshot.
     pub(super) fn step(&mut self, step: Step) {
         match step {
-            Step::Said(message) => self.assembly.say(message),
+            Step::Said(message) => self.assembly.say(*message),
             Step::Event(event) => drop(self.assembly.apply(*event)),
         }
     }
@@ -189,7 +189,8 @@ impl ServedTask {
     /// Counts what came from a snapshot, and bounds what comes now.
     pub(super) fn settle(&mut self, limit: u64) {
         let task = self.task().clone();
-        self.bytes = whole_weight(&task);
+        let pushes: u64 = self.pushes.iter().map(|push| push.config.bytes()).sum();
+        self.bytes = whole_weight(&task) + pushes;
         self.assembly = Assembly::new(limit.max(self.bytes * 2));
         let _ = self.assembly.apply(Event::Task(task));
     }
@@ -281,7 +282,7 @@ impl ServedTask {
     }
 
     fn say(&mut self, message: Message) {
-        self.kept.steps.push(Step::Said(message.clone()));
+        self.kept.steps.push(Step::Said(Box::new(message.clone())));
         self.assembly.say(message);
     }
 

@@ -252,6 +252,7 @@ impl World {
     fn down(&mut self, node: usize) {
         self.count("down");
         self.note(format!("{} {node} is down", self.clock));
+        self.books[node].is_cut();
         self.nodes[node].life += 1;
         self.nodes[node].is_down = true;
         self.asks.retain(|(of, _), _| *of != node);

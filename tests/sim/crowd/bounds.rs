@@ -66,7 +66,7 @@ fn much(greed: Greed) -> &'static [(&'static str, u64)] {
         Greed::Tasks => {
             &[("artifact_bytes", 400_000), ("event_bytes", 20_000), ("stream_bytes", 900_000), ("held_bytes", 200_000)]
         }
-        Greed::Inbox => &[("inbox_bytes", 150_000), ("reply_bytes", 120_000), ("event_bytes", 30_000)],
+        Greed::Inbox => &[("inbox_bytes", 150_000), ("reply_bytes", 60_000), ("event_bytes", 20_000)],
         Greed::Cards => &[("card_bytes", 20_000)],
         Greed::Sessions => &[("session_event_bytes", 150_000), ("sessions", 2), ("reply_bytes", 40_000), ("event_bytes", 12_000)],
         Greed::Bodies => &[("request_bytes", 60_000), ("incoming_bytes", 90_000)],

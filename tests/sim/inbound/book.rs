@@ -72,6 +72,7 @@ impl Seen {
 /// A task as its gateway had it kept.
 #[derive(Clone, Debug)]
 pub struct Kept {
+    number: u64,
     pub owner: String,
     pub seen: Seen,
     /// how often it changed
@@ -87,6 +88,8 @@ pub struct Kept {
 pub struct Book {
     pub tasks: BTreeMap<String, Kept>,
     by_key: BTreeMap<String, String>,
+    /// tasks by their numbers as the parts that are kept of them tell
+    parts: BTreeMap<u64, Seen>,
     /// what a function's task must be by what the function said, where that is known
     pub expected: BTreeMap<String, Seen>,
 }
@@ -104,14 +107,23 @@ impl Book {
             }
             return;
         };
-        if !record.as_str().starts_with(r#"{"kind":"task""#) {
+        if !record.as_str().starts_with(r#"{"kind":"task"#) {
             return;
         }
         let record: Value = serde_json::from_str(record.as_str()).expect("JSON");
-        let id = text(&record, "/task/id");
+        let number = |name: &str| record[name].as_u64().expect("a number");
+        match text(&record, "/kind").as_str() {
+            "task_whole" => return drop(self.parts.insert(number("task"), Seen::of(&record["whole"]))),
+            "task_step" => {
+                let seen = self.parts.entry(number("task")).or_default();
+                return record.get("event").into_iter().for_each(|event| seen.apply(event));
+            }
+            _ => {}
+        }
+        let id = text(&record, "/id");
         let there = Some(text(&record, "/task_id")).filter(|there| !there.is_empty());
         let changes = record["changes"].as_u64().unwrap_or_default();
-        let (owner, duty, seen) = (text(&record, "/owner"), text(&record, "/duty"), Seen::of(&record["task"]));
+        let (owner, duty, seen) = (text(&record, "/owner"), text(&record, "/duty"), self.parts[&number("number")].clone());
         if let Some(old) = self.tasks.get(&id) {
             under(Rule::Served, || {
                 assert!(!old.seen.is_terminal() || old.seen == seen, "a terminal task stays: {old:?} then {seen:?}");
@@ -121,6 +133,13 @@ impl Book {
             });
         }
         self.by_key.insert(save.key.clone(), id.clone());
-        self.tasks.insert(id, Kept { owner, seen, changes, duty, there });
+        self.tasks.insert(id, Kept { number: number("number"), owner, seen, changes, duty, there });
+    }
+
+    /// The process ended: a later one goes on from the parts that are kept, whatever else was to be.
+    pub fn is_cut(&mut self) {
+        for kept in self.tasks.values_mut() {
+            kept.seen = self.parts[&kept.number].clone();
+        }
     }
 }
