@@ -296,7 +296,7 @@ fn calls_share_what_is_held_of_what_they_say() {
         assert!(answer.contains(r#""code":"busy""#) && answer.contains(r#""limit":"held_bytes""#), "{answer}");
         refused += 1;
     }
-    // The first one is held, and what was sent of it: with another one nothing would be left for other users.
+    // One is held, and what was sent of it: another would leave too little for other users.
     assert_eq!(refused, 39);
     // Somebody with little to say is let in.
     let call = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","poll_timeout_seconds":-1}"#);

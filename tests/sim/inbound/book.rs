@@ -138,8 +138,11 @@ impl Book {
 
     /// The process ended: a later one goes on from the parts that are kept, whatever else was to be.
     pub fn is_cut(&mut self) {
-        for kept in self.tasks.values_mut() {
+        for (id, kept) in &mut self.tasks {
             kept.seen = self.parts[&kept.number].clone();
+            if let Some(expected) = self.expected.get_mut(id) {
+                expected.clone_from(&kept.seen);
+            }
         }
     }
 }
