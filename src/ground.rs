@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use crate::a2a::Event;
-use crate::call::CallId;
+use crate::call::{CallId, outgoing};
 use crate::config::Config;
 use crate::directory::Directory;
 use crate::directory::lookups::Lookups;
@@ -20,7 +20,8 @@ use crate::link::Job;
 use crate::link::catalog::Catalog;
 use crate::link::pins::Pins;
 use crate::mcp::seal::Seal;
-use crate::policy::Approvals;
+use crate::policy::taint::PathPattern;
+use crate::policy::{Approvals, Rules};
 use crate::served::TaskNumber;
 use crate::time::{Instant, WallTime};
 use crate::trace_context::TraceContext;
@@ -62,6 +63,8 @@ pub struct Ground {
     pub lookups: Lookups,
     /// which trace the current input belongs to
     pub trace_context: Option<TraceContext>,
+    /// where in a message long random texts are no tokens
+    pub random_places: Vec<(PathPattern, Rules)>,
     /// what is held of what others say to calls that run
     pub held: Shared,
     /// what the inboxes hold
@@ -104,6 +107,7 @@ impl Ground {
             directory: Directory::default(),
             lookups: Lookups::default(),
             trace_context: None,
+            random_places: outgoing::random_places(),
             held: Shared::default(),
             inboxes: Pool::default(),
             kept_events: Pool::default(),

@@ -49,15 +49,6 @@ impl Operation<'_> {
             Self::Send(_) | Self::Get { .. } | Self::Cancel { .. } => false,
         }
     }
-
-    /// Whether it carries what a caller says.
-    #[must_use]
-    pub const fn says_something(&self) -> bool {
-        match self {
-            Self::Send(_) | Self::Stream(_) => true,
-            Self::Get { .. } | Self::Cancel { .. } | Self::Subscribe { .. } => false,
-        }
-    }
 }
 
 /// A message and what is wanted for it.

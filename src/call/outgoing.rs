@@ -1,11 +1,13 @@
-//! What leaves for an agent, held against the rules that look for secrets: every message as it stands on the wire, and
-//! before that as soon as it is put together, so that one that may not leave costs nothing.
+//! What leaves for an agent, held against the rules that look for secrets as soon as it is put together, so that what may
+//! not leave costs nothing.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::policy;
-use crate::a2a::SendRequest;
+use crate::a2a::{Message, SendRequest};
 use crate::ground::Ground;
+use crate::ids::Random;
 use crate::json::{self, Object, Raw};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::policy::glob::Names;
@@ -27,6 +29,58 @@ const RANDOM: [&str; 8] = [
     "$.task_id",
 ];
 
+/// The places of [`RANDOM`], with the rule that does not hold there.
+#[must_use]
+pub fn random_places() -> Vec<(PathPattern, Rules)> {
+    RANDOM.into_iter().filter_map(PathPattern::read).map(|path| (path, Rules::only(Rule::OpaqueToken))).collect()
+}
+
+/// A message that was held against the rules, as an agent of 1.0 is told it, and to which nothing was added since. No other
+/// one is sent, whoever put it together.
+#[derive(Clone, Debug)]
+pub struct Checked(SendRequest);
+
+impl Checked {
+    /// Holds a message of a tool against the rules.
+    ///
+    /// # Errors
+    /// It may not leave.
+    pub fn new(ground: &mut Ground, tool: &str, request: SendRequest) -> Result<Self, ToolError> {
+        check(ground, tool, &request)?;
+        Ok(Self(request))
+    }
+
+    /// Nothing at all, for a task that is read and told nothing.
+    #[must_use]
+    pub fn nothing() -> Self {
+        let message = Message::from_user(String::new(), Vec::new());
+        let (metadata, accepted_output_modes, history_length) = (None, None, None);
+        Self(SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false })
+    }
+
+    /// The same under an id of the gateway's own.
+    #[must_use]
+    pub fn identified(mut self, random: &mut Random) -> Self {
+        self.0.message.message_id = random.uuid();
+        self
+    }
+
+    /// What is sent.
+    #[must_use]
+    pub const fn request(&self) -> &SendRequest {
+        &self.0
+    }
+
+    /// The same without the task that it continues; one that is finished is referred to, where no other is.
+    pub fn begin_anew(&mut self, is_finished: bool) {
+        let message = &mut self.0.message;
+        let task = message.task_id.take().filter(|_| is_finished);
+        if message.reference_task_ids.is_none() {
+            message.reference_task_ids = task.map(|task| alloc::vec![task]);
+        }
+    }
+}
+
 /// Holds a message against the rules before anything is done about it. `tool` is the tool that sends it.
 ///
 /// # Errors
@@ -42,7 +96,8 @@ pub fn check(ground: &mut Ground, tool: &str, request: &SendRequest) -> Result<(
     check_json(ground, tool, sent.finish().raw())
 }
 
-/// Holds a body that is about to go out against the rules. Whoever put it together, nothing gets past this.
+/// Holds a body against the rules that is about to go out to an agent of 0.3: in that spelling other members of a message
+/// count, and of two that stand for the same another one.
 ///
 /// # Errors
 /// It may not leave.
@@ -61,11 +116,7 @@ pub fn check_json(ground: &mut Ground, tool: &str, sent: Raw<'_>) -> Result<(), 
     let policy = &ground.config.policy;
     let muted = [tool, MESSAGES].map(|name| policy.muted(Names { offered: name, composed: name }));
     let rules = muted.into_iter().fold(Sink::AgentMessage.rules(), Rules::without);
-    let mut paths = Vec::new();
-    for path in RANDOM {
-        paths.extend(PathPattern::read(path).map(|path| (path, Rules::only(Rule::OpaqueToken))));
-    }
-    let report = taint::check(sent, &Scanned { rules, paths: &paths, actions: Vec::new() });
+    let report = taint::check(sent, &Scanned { rules, paths: &ground.random_places, actions: Vec::new() });
     policy::tell(ground, tool, ["nothing was sent", "what was to be said"], report)
 }
 

@@ -6,10 +6,11 @@ use alloc::string::String;
 
 use super::finding::{Finding, Found};
 use super::life::{self, Event as Happening, State};
+use super::outgoing::Checked;
 use super::route::Route;
 use super::target::Target;
 use super::{Ended, Run, Work, fault, outgoing};
-use crate::a2a::{self, Assembly, Event, Fault, Operation, SendRequest};
+use crate::a2a::{self, Assembly, Event, Fault, Operation};
 use crate::exchange::{Failure, Reply, Report, Want};
 use crate::held::Share;
 use crate::history;
@@ -63,7 +64,7 @@ pub enum Keeping {
 #[derive(Debug)]
 pub struct Send {
     target: Target,
-    request: SendRequest,
+    request: Checked,
     patience: Patience,
     keeping: Keeping,
     sent: String,
@@ -97,14 +98,14 @@ pub struct Send {
 }
 
 impl Send {
-    /// Sends a message whose checks are passed.
+    /// Sends a message.
     ///
     /// # Errors
     /// Where the agent offers no interface, or its address is not called.
     pub fn alone(
         run: &mut Run<'_>,
         target: Target,
-        request: SendRequest,
+        request: Checked,
         patience: Patience,
         keeping: Keeping,
     ) -> Result<Started, ToolError> {
@@ -119,7 +120,7 @@ impl Send {
     pub fn begun(
         run: &mut Run<'_>,
         target: Target,
-        request: SendRequest,
+        request: Checked,
         patience: Patience,
         keeping: Keeping,
     ) -> (Self, Option<Ended>) {
@@ -128,9 +129,9 @@ impl Send {
         (work, ended)
     }
 
-    fn new(run: &Run<'_>, target: Target, request: SendRequest, patience: Patience, keeping: Keeping) -> Self {
+    fn new(run: &Run<'_>, target: Target, request: Checked, patience: Patience, keeping: Keeping) -> Self {
         // A secret that is cut is known no more: it goes before that.
-        let readable = run.scope.secrets.redact(request.message.readable());
+        let readable = run.scope.secrets.redact(request.request().message.readable());
         let sent = history::shorten(&readable, run.ground.config.history.max_entry_length);
         let paid = target.alias.as_ref().map(|(_, registration)| *registration);
         Self {
@@ -235,7 +236,7 @@ impl Send {
     }
 
     fn holds_files(&self) -> bool {
-        self.request.message.parts.iter().any(|part| matches!(part.content, a2a::Content::Raw(_)))
+        self.request.request().message.parts.iter().any(|part| matches!(part.content, a2a::Content::Raw(_)))
     }
 
     /// Puts the operation of the current state on the wire.
@@ -243,8 +244,8 @@ impl Send {
         let interface = self.route.as_ref()?.interface().clone();
         let task_id = self.task_id().unwrap_or_default();
         let (operation, want) = match self.state {
-            State::Sending => (Operation::Send(&self.request), run.reply()),
-            State::Streaming => (Operation::Stream(&self.request), Want::Events),
+            State::Sending => (Operation::Send(self.request.request()), run.reply()),
+            State::Streaming => (Operation::Stream(self.request.request()), Want::Events),
             State::Resuming => (Operation::Subscribe { task_id: &task_id }, Want::Events),
             State::Confirming | State::Reading | State::Polling => {
                 (Operation::Get { task_id: &task_id, history_length: None }, run.reply())
@@ -264,7 +265,8 @@ impl Send {
             let (version, lost) = (interface.dialect.version(), text::joined(&encoded.lost, ", "));
             run.log(Level::Warning, &format!("A2A {version} has no place for {lost}: {} does not get that", self.target.label));
         }
-        if operation.says_something()
+        if matches!(self.state, State::Sending | State::Streaming)
+            && !interface.dialect.is_10()
             && let Err(error) = outgoing::check_body(run.ground, encoded.body.as_deref().unwrap_or("{}"))
         {
             return Some(self.fail(run, error));

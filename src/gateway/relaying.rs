@@ -2,11 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::Gateway;
 use crate::a2a::{Event, SendRequest, Task};
 use crate::call::dispatch::Sink;
+use crate::call::outgoing::Checked;
 use crate::call::send::{Keeping, Patience, Send};
 use crate::call::target::Target;
 use crate::call::task::{TaskCall, Wish};
@@ -16,7 +16,7 @@ use crate::json::{Json, Object};
 use crate::mcp::outcome::ToolError;
 use crate::mcp::tool::Started;
 use crate::served::{Duty, ServedTask, ServedTasks, TaskNumber};
-use crate::tools::take_token;
+use crate::tools::{SEND_MESSAGE, take_token};
 
 /// The task and the conversation at an agent.
 type There = (Option<String>, Option<String>);
@@ -63,6 +63,7 @@ impl Gateway {
         let started = self.unattended(&owner, |run| {
             let target = Target::resolve(run.scope, agent)?;
             target.check(run)?;
+            let request = Checked::new(run.ground, SEND_MESSAGE.name, request)?;
             take_token(run, &target)?;
             let sink = Sink::Served(number);
             let (work, ended) = Send::begun(run, target, request, Patience::Unlimited, Keeping::Served(number));
@@ -225,12 +226,9 @@ impl Gateway {
         let Some(task) = self.served.get(number) else { return false };
         let Duty::Relay { agent, task_id: Some(task_id), context_id, .. } = &task.duty else { return false };
         let (owner, agent, known) = (task.owner.clone(), agent.clone(), Task::new(task_id.clone(), context_id.clone()));
-        let message = crate::a2a::Message::from_user(String::new(), Vec::new());
-        let (metadata, accepted_output_modes, history_length) = (None, None, None);
-        let request = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
         let started = self.unattended(&owner, |run| {
             let target = Target::resolve(run.scope, &agent)?;
-            let (work, ended) = Send::taken_up(run, target, request, number, known);
+            let (work, ended) = Send::taken_up(run, target, number, known);
             match ended {
                 None => Ok(Some((Sink::Served(number), Box::new(Work::Send(work))))),
                 Some(Ok(_)) => Ok(None),

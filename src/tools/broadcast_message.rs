@@ -8,11 +8,11 @@ use core::ops::RangeInclusive;
 
 use super::parts::{self, parts_schema};
 use super::send_message::{request, take_token};
-use crate::a2a::SendRequest;
+use crate::call::Run;
 use crate::call::broadcast::{Broadcast, Part};
+use crate::call::outgoing::Checked;
 use crate::call::send::{Keeping, Patience, Send};
 use crate::call::target::{Target, no_agent};
-use crate::call::{Run, outgoing};
 use crate::contexts::Ids;
 use crate::json::Object;
 use crate::mcp::arguments::Arguments;
@@ -63,7 +63,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let parts = draft.check()?;
     let patience = Patience::Milliseconds(u64::try_from(wait_ms).unwrap_or(0));
     let draft = request(run, parts, Ids::default(), metadata);
-    outgoing::check(run.ground, TOOL.name, &draft)?;
+    let draft = Checked::new(run.ground, TOOL.name, draft)?;
     if detached {
         return Ok(Started::Done(dispatch_all(run, &aliases, patience, &draft)));
     }
@@ -72,7 +72,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
         let part = match checked(run, alias) {
             Err(refusal) => refusal,
             Ok(target) => {
-                let request = identified(run, &draft);
+                let request = draft.clone().identified(&mut run.ground.random);
                 let call = run.caller.call;
                 let (send, ended) = run.alone(call, |run| Send::begun(run, target, request, patience, Keeping::History));
                 ended.map_or_else(|| Part::Running(Box::new(send)), Part::Ended)
@@ -114,20 +114,13 @@ fn checked(run: &mut Run<'_>, alias: &str) -> Result<Target, Part> {
     Ok(target)
 }
 
-/// The message for one of the agents, under an id of its own.
-fn identified(run: &mut Run<'_>, draft: &SendRequest) -> SendRequest {
-    let mut request = draft.clone();
-    request.message.message_id = run.ground.random.uuid();
-    request
-}
-
 /// Starts a send to each agent that goes on by itself.
-fn dispatch_all(run: &mut Run<'_>, aliases: &[String], patience: Patience, draft: &SendRequest) -> ToolResult {
+fn dispatch_all(run: &mut Run<'_>, aliases: &[String], patience: Patience, draft: &Checked) -> ToolResult {
     let (mut results, mut lines, mut dispatched) = (Object::new(), Vec::new(), 0_u64);
     for alias in aliases {
         let room = run.room_to_dispatch().map_err(|error| Part::Ended(Err(error)));
         let outcome = room.and_then(|()| checked(run, alias)).and_then(|target| {
-            let request = identified(run, draft);
+            let request = draft.clone().identified(&mut run.ground.random);
             let call_id = run.dispatch(alias, |run| Send::alone(run, target, request, patience, Keeping::History));
             call_id.map_err(|error| Part::Ended(Err(error)))
         });

@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use super::parts::{self, parts_schema};
 use crate::a2a::{Message, Part, SendRequest};
+use crate::call::outgoing::Checked;
 use crate::call::send::{Keeping, Patience, Send};
 use crate::call::target::Target;
-use crate::call::{Run, fault, outgoing};
+use crate::call::{Run, fault};
 use crate::contexts::Ids;
 use crate::json::{Json, Object};
 use crate::mcp::arguments::Arguments;
@@ -59,13 +60,13 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     };
     let mut request = request(run, parts, ids, metadata);
     (request.accepted_output_modes, request.history_length) = (accepted_output_modes, history_length);
-    outgoing::check(run.ground, TOOL.name, &request)?;
+    let request = Checked::new(run.ground, TOOL.name, request)?;
     target.check(run)?;
     if detached {
         run.room_to_dispatch()?;
     }
     take_token(run, &target)?;
-    request.message.message_id = run.ground.random.uuid();
+    let request = request.identified(&mut run.ground.random);
     if !detached {
         return Send::alone(run, target, request, patience, Keeping::Conversation);
     }

@@ -57,7 +57,7 @@ impl Send {
             url: self.target.url.as_str().into(),
             sent: self.sent.clone(),
             converses: self.keeping == Keeping::Conversation,
-            asked_in: self.request.message.context_id.clone(),
+            asked_in: self.request.request().message.context_id.clone(),
             context_id: message_context.or_else(|| task?.context_id.clone()),
             task_id: self.task_id(),
             state: task.map(|task| task.status.state.clone()),

@@ -89,16 +89,13 @@ impl Send {
         let sending = matches!(self.state, State::Sending | State::Streaming);
         let Some((alias, _)) = self.target.alias.as_ref().filter(|_| sending) else { return false };
         let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return false };
-        let message = &mut self.request.message;
+        let message = &self.request.request().message;
         let remembered = message.task_id.is_some() && agent.conversation.waiting_task == message.task_id;
         if !remembered {
             return false;
         }
         agent.conversation.waiting_task = None;
-        let task = message.task_id.take().filter(|_| finished);
-        if message.reference_task_ids.is_none() {
-            message.reference_task_ids = task.map(|task| alloc::vec![task]);
-        }
+        self.request.begin_anew(finished);
         true
     }
 }

@@ -1,7 +1,8 @@
 //! Sends whose events go to a served task instead of to a caller of tools.
 
 use super::{Keeping, Patience, Send, State as Step};
-use crate::a2a::{Event, Fault, FaultKind, SendRequest, State, Task};
+use crate::a2a::{Event, Fault, FaultKind, State, Task};
+use crate::call::outgoing::Checked;
 use crate::call::target::Target;
 use crate::call::{CallId, Ended, Run};
 use crate::served::TaskNumber;
@@ -11,14 +12,8 @@ const NAMING_MS: u64 = 300_000;
 
 impl Send {
     /// Takes a task up that an earlier process began.
-    pub fn taken_up(
-        run: &mut Run<'_>,
-        target: Target,
-        request: SendRequest,
-        number: TaskNumber,
-        task: Task,
-    ) -> (Self, Option<Ended>) {
-        let mut work = Self::new(run, target, request, Patience::Unlimited, Keeping::Served(number));
+    pub fn taken_up(run: &mut Run<'_>, target: Target, number: TaskNumber, task: Task) -> (Self, Option<Ended>) {
+        let mut work = Self::new(run, target, Checked::nothing(), Patience::Unlimited, Keeping::Served(number));
         (work.is_known, work.paid) = (true, None);
         // A task without artifacts is below every limit.
         let _ = work.assembly.apply(Event::Task(task));
@@ -47,7 +42,7 @@ impl Send {
     /// what the served task ends with: nothing failed.
     pub(super) fn comes_too_late(&mut self, problem: &Fault) -> bool {
         let is_sent = matches!(self.state, Step::Sending | Step::Streaming) && matches!(self.keeping, Keeping::Served(_));
-        let message = &self.request.message;
+        let message = &self.request.request().message;
         let Some(task_id) = message.task_id.clone().filter(|_| is_sent && problem.kind() == FaultKind::Terminal) else {
             return false;
         };
@@ -78,7 +73,7 @@ impl Send {
 
     /// Whether it opens a stream that continues it.
     pub(super) fn is_continued(&self, task: &Task) -> bool {
-        self.is_empty() && self.request.message.task_id.as_deref() == Some(task.id.as_str())
+        self.is_empty() && self.request.request().message.task_id.as_deref() == Some(task.id.as_str())
     }
 
     /// Tells a served task all that is known at the end.
