@@ -48,6 +48,9 @@ struct Story {
     unread: VecDeque<(String, LinkId, String)>,
     opened: BTreeSet<LinkId>,
     dead: BTreeSet<LinkId>,
+    /// calls over HTTP: number, caller and tool; and those that waited when the gateway ended
+    posted: Vec<(u64, &'static str, String)>,
+    left: Vec<(u64, &'static str, String)>,
     counts: BTreeMap<&'static str, u64>,
 }
 
@@ -99,6 +102,8 @@ impl Story {
             unread: VecDeque::new(),
             opened: BTreeSet::new(),
             dead: BTreeSet::new(),
+            posted: Vec::new(),
+            left: Vec::new(),
             counts: BTreeMap::new(),
         }
     }
@@ -126,6 +131,7 @@ impl Story {
             15 if self.chance.one_in(3) => self.restart(),
             16 if self.chance.one_in(2) => self.configure(),
             17 => self.change_tools(),
+            18 => self.repeat(),
             _ => {}
         }
         self.look();
@@ -140,16 +146,29 @@ impl Story {
         let params = format!(r#""name":"mcp_{server}_{tool}","arguments":{{"call":{call}}}"#);
         if self.chance.one_in(3) {
             let name = *self.chance.pick(&CALLERS);
-            let params = format!(r#"{{{params},"_meta":{{{MODERN}}}}}"#);
-            let body = format!(r#"{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{params}}}"#);
-            let tool = format!("mcp_{server}_{tool}");
-            let more = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool.as_str())];
-            self.post("/mcp", name, &body, &more);
+            self.posted.push((call, name, format!("mcp_{server}_{tool}")));
+            self.call_alone(call, name, &format!("mcp_{server}_{tool}"));
         } else {
             self.open.insert(call);
             let peer = self.chance.between(1, 2);
             self.world.say(peer, &format!(r#"{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{{{params}}}}}"#));
         }
+    }
+
+    fn call_alone(&mut self, call: u64, name: &str, tool: &str) {
+        let params = format!(r#"{{"name":"{tool}","arguments":{{"call":{call}}},"_meta":{{{MODERN}}}}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{params}}}"#);
+        let more = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool)];
+        self.post("/mcp", name, &body, &more);
+    }
+
+    /// A caller whose connection went with the gateway makes its call again, once.
+    fn repeat(&mut self) {
+        let Some((call, name, tool)) = self.left.pop() else { return };
+        let asked = self.counts.get("asked").copied();
+        self.call_alone(call, name, &tool);
+        self.look();
+        self.count(if self.counts.get("asked").copied() == asked { "joined" } else { "asked anew" });
     }
 
     /// A request over HTTP; the status of its response, where it came at once.
@@ -281,6 +300,9 @@ impl Story {
         let unix_ms = WallTime(BIRTH_MS + i64::try_from(now).unwrap());
         let genesis = Genesis { seed: [8; 32], now: Instant::from_ms(now), unix_ms };
         let config = Config::from_json(&config(self.policy, self.fallback, 3)).unwrap();
+        let asked: BTreeSet<u64> = self.asked.values().map(|asked| asked.call).collect();
+        let waited = |(call, ..): &(u64, &'static str, String)| asked.contains(call) && !self.went_out.contains(call);
+        self.left = std::mem::take(&mut self.posted).into_iter().filter(waited).collect();
         self.world = World::with(Gateway::restore(genesis, config, &pieces).unwrap());
         self.world.now = now;
         self.unread.clear();
@@ -427,7 +449,7 @@ fn no_call_goes_out_without_its_approval_and_none_twice() {
             *counts.entry(what).or_default() += count;
         }
     }
-    for what in ["out", "approved", "asked", "decided", "refused", "own", "restarted", "configured"] {
+    for what in ["out", "approved", "asked", "decided", "refused", "own", "restarted", "configured", "joined", "asked anew"] {
         assert!(counts.get(what).is_some_and(|count| *count > 0), "it never came to this: {what}: {counts:?}");
     }
 }
