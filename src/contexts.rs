@@ -7,6 +7,8 @@ use crate::a2a::State;
 
 /// How many tasks of an alias are remembered with their context.
 const TASKS: usize = 64;
+/// How long their ids may be together, in bytes.
+const TASKS_BYTES: usize = 16 << 10;
 
 /// What is remembered of the conversation with one alias.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +77,7 @@ impl Conversation {
         };
         if self.tasks.back().is_none_or(|(id, _)| id != task_id) {
             self.tasks.push_back((task_id.into(), context_id));
-            if self.tasks.len() > TASKS {
+            while self.tasks.len() > TASKS || self.tasks_bytes() > TASKS_BYTES {
                 self.tasks.pop_front();
             }
         }
@@ -83,6 +85,10 @@ impl Conversation {
         if state.is_terminal() {
             self.finished_task = Some(task_id.into());
         }
+    }
+
+    fn tasks_bytes(&self) -> usize {
+        self.tasks.iter().map(|(task, context)| task.len() + context.len()).sum()
     }
 
     /// Learns what became of the task that waits, from a reading or a cancellation.
@@ -140,6 +146,16 @@ mod tests {
         assert_eq!(talk.complete(ids(Some("mine"), None)), ids(Some("mine"), None));
         talk.learn(None, Some(("t", &State::Completed)));
         assert_eq!(talk.complete(Ids::default()), Ids::default());
+    }
+
+    #[test]
+    fn of_tasks_with_long_ids_fewer_are_remembered() {
+        let mut talk = Conversation::default();
+        for number in 0..20 {
+            let id = alloc::format!("{number}{}", "x".repeat(4000));
+            talk.learn(Some("c"), Some((&id, &State::Completed)));
+        }
+        assert!(talk.tasks().count() == 4 && talk.tasks().next().is_some_and(|(id, _)| id.starts_with("16")));
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub struct Ground {
     pub random_places: Vec<(PathPattern, Rules)>,
     /// what is held of what others say to calls that run
     pub held: Shared,
-    /// what the inboxes hold
+    /// what inboxes and histories hold
     pub inboxes: Pool,
     /// what the sessions over HTTP keep for clients that come back
     pub kept_events: Pool,

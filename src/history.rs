@@ -3,10 +3,14 @@
 use alloc::collections::VecDeque;
 use alloc::string::String;
 
+use crate::held::{Pool, Share};
 use crate::json::{Json, Object};
 use crate::saved::{Saved, Unsaved};
 use crate::snapshot::Record;
 use crate::time::WallTime;
+
+/// What an entry takes beside what it says.
+const ENTRY_BYTES: usize = 256;
 
 /// One send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +52,13 @@ impl Entry {
         out.finish()
     }
 
+    /// About how many bytes it takes.
+    fn bytes(&self) -> u64 {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let ids = text(&self.context_id) + text(&self.task_id) + text(&self.state);
+        u64::try_from(ENTRY_BYTES + ids + self.sent.len() + self.response.len()).unwrap_or(u64::MAX)
+    }
+
     /// Reads the form of a snapshot.
     #[must_use]
     pub fn read(record: &Record<'_, '_>) -> Self {
@@ -69,23 +80,29 @@ pub struct History {
     entries: VecDeque<Entry>,
     /// how many entries there ever were: the number of the next one
     next: u64,
+    bytes: u64,
+    share: Option<Share>,
     saved: Saved,
 }
 
 impl History {
-    /// Adds a send; the oldest beyond `depth` go.
-    pub fn add(&mut self, entry: Entry, depth: u64) {
+    /// Adds a send; the oldest beyond `depth` go, and those that there is no room for where all histories and inboxes hold
+    /// as much as `limit` allows.
+    pub fn add(&mut self, entry: Entry, depth: u64, pool: &Pool, limit: u64) {
+        let share = self.share.get_or_insert_with(|| pool.share());
+        self.bytes += entry.bytes();
         self.entries.push_back(entry);
         self.next += 1;
-        while self.len() > depth {
-            self.entries.pop_front();
+        while self.entries.len() > 1 && !share.may_be(self.bytes, limit) || self.entries.len() as u64 > depth {
+            self.bytes -= self.entries.pop_front().map_or(0, |entry| entry.bytes());
         }
+        share.set(self.bytes);
     }
 
     /// Puts a send of a snapshot back, which had that number; the numbers come in their order.
-    pub fn restore(&mut self, number: u64, entry: Entry) {
+    pub fn restore(&mut self, number: u64, entry: Entry, pool: &Pool, limit: u64) {
         self.next = self.next.max(number);
-        self.add(entry, u64::MAX);
+        self.add(entry, u64::MAX, pool, limit);
     }
 
     fn len(&self) -> u64 {
@@ -112,6 +129,7 @@ impl History {
     pub fn clear(&mut self) -> u64 {
         let count = self.len();
         self.entries.clear();
+        (self.bytes, self.share) = (0, None);
         count
     }
 }
@@ -132,7 +150,36 @@ pub fn shorten(text: &str, length: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shorten;
+    use super::*;
+    use crate::held::FREE_BYTES;
+
+    #[test]
+    fn the_oldest_sends_make_room_with_their_ids_and_the_newest_stays() {
+        let pool = Pool::default();
+        let limit = 4 * FREE_BYTES;
+        let entry = |context: usize| Entry {
+            sent: String::new(),
+            response: String::new(),
+            at: WallTime(0),
+            context_id: Some("x".repeat(context)),
+            task_id: None,
+            state: None,
+            is_error: false,
+        };
+        let mut histories = alloc::vec![History::default(); 8];
+        for number in 0..80 {
+            histories[number % 2].add(entry(16_000), 50, &pool, limit);
+            assert!(pool.bytes() <= limit);
+        }
+        assert!(histories[0].newest(99).count() >= 2);
+        for history in &mut histories[2..] {
+            history.add(entry(usize::try_from(FREE_BYTES).unwrap()), 50, &pool, limit);
+            assert_eq!(history.newest(99).count(), 1);
+        }
+        histories[0].clear();
+        histories.truncate(1);
+        assert_eq!(pool.bytes(), 0);
+    }
 
     #[test]
     fn texts_are_cut_by_code_points() {

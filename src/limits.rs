@@ -8,7 +8,7 @@ pub struct Limits {
     /// what is held of what clients, agents and servers say, in all: requests of calls that run, what is sent of them,
     /// answers that come in, tasks, and what waits for webhooks. Each but the last may have 64 KiB whatever the others have
     pub held_bytes: u64,
-    /// what all inboxes hold; each may have 64 KiB whatever the others have
+    /// what all inboxes and histories hold; each may have 64 KiB whatever the others have
     pub inbox_bytes: u64,
     /// body of an agent card
     pub card_bytes: u64,

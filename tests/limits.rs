@@ -324,6 +324,29 @@ fn what_outlives_its_call_is_bounded_too() {
     assert_eq!(host.watch.running(), []);
 }
 
+#[test]
+fn what_agents_name_at_length_is_told_and_not_kept() {
+    let mut host = connected("{}");
+    let long = "x".repeat(200_000);
+    let before = memory::held();
+    for number in 0..60 {
+        let id = format!(r#""{number}{long}""#);
+        let result = match number % 3 {
+            0 => format!(r#"{{"message":{{"messageId":{id},"contextId":{id},"role":"ROLE_AGENT","parts":[]}}}}"#),
+            1 => format!(r#"{{"task":{{"id":"t","contextId":{id},"status":{{"state":{id}}}}}}}"#),
+            _ => format!(r#"{{"task":{{"id":{id},"status":{{"state":"TASK_STATE_COMPLETED"}}}}}}"#),
+        };
+        let call = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","poll_timeout_seconds":1}"#);
+        let exchange = host.fetches.pop_back().unwrap().0;
+        host.reply(exchange, 200, &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#));
+        host.advance(2000);
+        assert!(host.result(call).contains(&long), "{number}");
+        host.fetches.clear();
+        host.steps.clear();
+    }
+    assert!(memory::held() - before < 1_000_000, "{}", memory::held() - before);
+}
+
 /// What one event tells is no multiple of what a client or an agent chose to name things.
 #[test]
 fn what_is_named_once_is_not_said_a_thousand_times() {

@@ -10,7 +10,7 @@ use crate::time::WallTime;
 use crate::url::form_decode;
 
 use super::dialect::Dialect;
-use super::member;
+use super::member::{self, ID_BYTES};
 use super::message::{Message, Role};
 use super::problem::Problem;
 use super::request::SendRequest;
@@ -360,6 +360,7 @@ fn send(mut members: Members<'_>, dialect: Dialect) -> Result<Wish, Problem> {
 /// What kind of value a member is.
 #[derive(Clone, Copy)]
 enum Shape {
+    Id,
     Text,
     Texts,
     Object,
@@ -370,6 +371,7 @@ impl Shape {
     /// Whether a value is of that kind; what else it must be.
     fn check(self, raw: Raw<'_>) -> Result<(), &'static str> {
         let (fits, wanted) = match self {
+            Self::Id => (json::string(raw).is_some_and(|id| id.len() <= ID_BYTES), "must be a string of at most 4,096 bytes"),
             Self::Text => (json::kind(raw) == Kind::String, "must be a string"),
             Self::Texts => (json::strings(raw).is_some(), "must be a list of strings"),
             Self::Object => (json::kind(raw) == Kind::Object, "must be an object"),
@@ -383,10 +385,10 @@ impl Shape {
 type Rule = (&'static str, &'static str, &'static str, Shape);
 
 const MESSAGE: [Rule; 7] = [
-    ("messageId", "message_id", "message.messageId", Shape::Text),
+    ("messageId", "message_id", "message.messageId", Shape::Id),
     ("role", "role", "message.role", Shape::Text),
-    ("contextId", "context_id", "message.contextId", Shape::Text),
-    ("taskId", "task_id", "message.taskId", Shape::Text),
+    ("contextId", "context_id", "message.contextId", Shape::Id),
+    ("taskId", "task_id", "message.taskId", Shape::Id),
     ("metadata", "metadata", "message.metadata", Shape::Object),
     ("extensions", "extensions", "message.extensions", Shape::Texts),
     ("referenceTaskIds", "reference_task_ids", "message.referenceTaskIds", Shape::Texts),

@@ -192,8 +192,8 @@ fn read(raw: Raw<'_>, dialect: Dialect) -> Option<Event> {
 fn status(mut members: Members<'_>, dialect: Dialect) -> Option<Event> {
     let status = Status::read(members.take("status")?, dialect)?;
     Some(Event::Status(StatusUpdate {
-        task_id: member::take_text(&mut members, &["taskId", "task_id", "id"]),
-        context_id: member::take_text(&mut members, &["contextId", "context_id"]),
+        task_id: member::take_id(&mut members, &["taskId", "task_id", "id"]),
+        context_id: member::take_id(&mut members, &["contextId", "context_id"]),
         status,
         last: member::take(&mut members, &["final"], member::flag).unwrap_or_default(),
         metadata: member::take_json(&mut members, "metadata"),
@@ -203,8 +203,8 @@ fn status(mut members: Members<'_>, dialect: Dialect) -> Option<Event> {
 fn artifact(mut members: Members<'_>, dialect: Dialect) -> Option<Event> {
     let artifact = Artifact::read(members.take("artifact")?, dialect).ok()?;
     Some(Event::Artifact(ArtifactUpdate {
-        task_id: member::take_text(&mut members, &["taskId", "task_id", "id"]),
-        context_id: member::take_text(&mut members, &["contextId", "context_id"]),
+        task_id: member::take_id(&mut members, &["taskId", "task_id", "id"]),
+        context_id: member::take_id(&mut members, &["contextId", "context_id"]),
         artifact,
         append: member::take(&mut members, &["append"], member::flag).unwrap_or_default(),
         last_chunk: member::take(&mut members, &["lastChunk", "last_chunk"], member::flag).unwrap_or_default(),

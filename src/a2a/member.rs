@@ -53,6 +53,15 @@ pub(super) fn take<'a, T>(members: &mut Members<'a>, names: &[&str], read: impl 
     None
 }
 
+/// How long an id may be that others choose, in bytes. It is kept beyond its call, and comes again in much that is said: a
+/// longer one names nothing, and stays with the members of no known meaning.
+pub(super) const ID_BYTES: usize = 4096;
+
+/// Takes an id. Empty means unset; one that is too long stays.
+pub(super) fn take_id(members: &mut Members<'_>, names: &[&str]) -> Option<String> {
+    take(members, names, |raw| text(raw).filter(|id| id.len() <= ID_BYTES)).filter(|id| !id.is_empty())
+}
+
 /// Takes a text. Empty means unset, as in ProtoJSON; a number is taken by its digits.
 pub(super) fn take_text(members: &mut Members<'_>, names: &[&str]) -> Option<String> {
     take(members, names, text).filter(|text| !text.is_empty())

@@ -112,9 +112,9 @@ impl Message {
             members.take_any("kind");
         }
         Ok(Self {
-            message_id: member::take_text(&mut members, &["messageId", "message_id"]).unwrap_or_default(),
-            context_id: member::take_text(&mut members, &["contextId", "context_id"]),
-            task_id: member::take_text(&mut members, &["taskId", "task_id"]),
+            message_id: member::take_id(&mut members, &["messageId", "message_id"]).unwrap_or_default(),
+            context_id: member::take_id(&mut members, &["contextId", "context_id"]),
+            task_id: member::take_id(&mut members, &["taskId", "task_id"]),
             role: member::take(&mut members, &["role"], member::text).map_or(Role::Unspecified, |name| Role::named(&name)),
             parts: member::take(&mut members, &["parts", "content"], |raw| Some(read_parts(raw, dialect))).unwrap_or_default(),
             metadata: member::take_json(&mut members, "metadata"),
@@ -176,6 +176,7 @@ pub(super) fn optional_strings(out: &mut Object, name: &str, list: Option<&[Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     fn read(text: &str) -> Result<Message, Misread> {
         Message::read(json::parse(text, 128).unwrap(), Dialect::JsonRpc03)
@@ -203,6 +204,13 @@ mod tests {
         let bare = read(r#"{"messageId":7,"role":"ROLE_ROBOT"}"#).unwrap();
         assert_eq!(bare.to_json().as_str(), r#"{"messageId":"7","role":"ROLE_ROBOT","parts":[]}"#);
         assert_eq!(read(r#"{"role":"agent","parts":null}"#).unwrap().parts, []);
+        let long = "x".repeat(member::ID_BYTES + 1);
+        for id in [r#""messageId":""#, r#""contextId":""#, r#""taskId":""#] {
+            let text = format!(r#"{{"role":"ROLE_AGENT","parts":[],{id}{long}"}}"#);
+            let message = read(&text).unwrap();
+            assert_eq!((message.context_id.as_ref(), message.task_id.as_ref(), message.message_id.len()), (None, None, 0));
+            assert_eq!(message.to_json().as_str(), text, "it is told as it came");
+        }
         assert_eq!(read("{}").unwrap_err().expected, "a message");
         assert_eq!(read("[]").unwrap_err().expected, "an object");
     }

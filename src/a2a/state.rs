@@ -1,6 +1,6 @@
 //! The state of a task (A2A 1.0 §4.1.3), in every spelling in use.
 
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::Cow;
 use alloc::string::String;
 
 use crate::json::Raw;
@@ -29,9 +29,12 @@ pub enum State {
     Rejected,
     /// indeterminate: `TASK_STATE_UNSPECIFIED` in 1.0, `unknown` in 0.3, or no state at all
     Unknown,
-    /// a state of no known version, as it was written
+    /// a state of no known version, as it was written; of a long name the beginning
     Other(String),
 }
+
+/// How much of the name of an unknown state is kept, in code points.
+const NAME: usize = 256;
 
 /// Every state that has a name.
 const KNOWN: [State; 9] = [
@@ -65,7 +68,7 @@ impl State {
             _ => {}
         }
         let known = KNOWN.into_iter().find(|state| self::plain(state.names().0) == plain);
-        known.unwrap_or_else(|| Self::Other(name.to_owned()))
+        known.unwrap_or_else(|| Self::Other(name.chars().take(NAME).collect()))
     }
 
     /// The kebab form and the 1.0 form.
@@ -176,6 +179,7 @@ mod tests {
         assert_eq!((dreaming.wire(), dreaming.kebab().as_ref()), ("TASK_STATE_DREAMING_DEEP", "dreaming-deep"));
         assert!(dreaming.is_running());
         assert_eq!(State::read(crate::json::parse("3", 1).unwrap()), State::Other("3".into()));
+        assert_eq!(State::named(&"z".repeat(9999)).wire(), "z".repeat(NAME));
         assert_eq!(State::read(crate::json::parse("{}", 1).unwrap()), State::Unknown);
     }
 }

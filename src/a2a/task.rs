@@ -99,8 +99,8 @@ impl Task {
             members.take_any("kind");
         }
         Ok(Self {
-            id: member::take_text(&mut members, &["id"]).unwrap_or_default(),
-            context_id: member::take_text(&mut members, &["contextId", "context_id"]),
+            id: member::take_id(&mut members, &["id"]).unwrap_or_default(),
+            context_id: member::take_id(&mut members, &["contextId", "context_id"]),
             status: member::take(&mut members, &["status"], |raw| Status::read(raw, dialect)).unwrap_or_default(),
             artifacts: member::take(&mut members, &["artifacts"], |raw| {
                 member::list(raw, |raw| Artifact::read(raw, dialect).ok())
@@ -291,7 +291,7 @@ impl Artifact {
     pub fn read(raw: Raw<'_>, dialect: Dialect) -> Result<Self, Misread> {
         let mut members = json::members(raw).ok_or(Misread::new("an object"))?;
         Ok(Self {
-            artifact_id: member::take_text(&mut members, &["artifactId", "artifact_id"]).unwrap_or_default(),
+            artifact_id: member::take_id(&mut members, &["artifactId", "artifact_id"]).unwrap_or_default(),
             name: member::take_text(&mut members, &["name"]),
             description: member::take_text(&mut members, &["description"]),
             parts: member::take(&mut members, &["parts"], |raw| Some(read_parts(raw, dialect))).unwrap_or_default(),

@@ -107,8 +107,9 @@ impl Gateway {
             }
             "said" => {
                 let (number, entry) = (record.place("number"), history::Entry::read(&record.inner("entry")));
+                let (pool, limit) = (self.ground.inboxes.clone(), self.ground.config.limits.inbox_bytes);
                 let agent = self.scope_of(record).registry.get_mut(&record.text("alias"));
-                record.found(agent.map(|agent| agent.history.restore(number, entry)));
+                record.found(agent.map(|agent| agent.history.restore(number, entry, &pool, limit)));
             }
             "secret" => self.scope_of(record).secrets.add(&record.text("text")),
             "card" => self.restore_card(record),
@@ -246,7 +247,8 @@ impl Gateway {
             send.remember(&mut agent.conversation);
         }
         if depth > 0 {
-            agent.history.add(send.entry(response.into(), true, at), depth);
+            let (pool, limit) = (&self.ground.inboxes, self.ground.config.limits.inbox_bytes);
+            agent.history.add(send.entry(response.into(), true, at), depth, pool, limit);
         }
     }
 }

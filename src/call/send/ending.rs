@@ -76,7 +76,8 @@ impl Send {
             Err(error) => error.message.as_str(),
         };
         let response = history::shorten(&run.scope.secrets.redact(String::from(response)), length);
-        agent.history.add(self.underway().entry(response, ended.is_err(), at), depth);
+        let (pool, limit) = (&run.ground.inboxes, run.ground.config.limits.inbox_bytes);
+        agent.history.add(self.underway().entry(response, ended.is_err(), at), depth, pool, limit);
     }
 
     pub(super) fn drop_exchange(&mut self, run: &mut Run<'_>) {
