@@ -18,6 +18,7 @@ pub mod event;
 mod member;
 pub mod message;
 pub mod part;
+pub mod pieces;
 pub mod problem;
 pub mod reply;
 pub mod request;

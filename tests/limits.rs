@@ -347,6 +347,39 @@ fn what_agents_name_at_length_is_told_and_not_kept() {
     assert!(memory::held() - before < 1_000_000, "{}", memory::held() - before);
 }
 
+/// An agent that says nothing in many pieces holds no more than one that says much.
+#[test]
+fn an_answer_in_crumbs_is_too_large_and_what_is_held_of_it_is_counted() {
+    let mut host = connected(r#"{"limits":{"reply_bytes":100000,"event_bytes":100000,"held_bytes":200000}}"#);
+    let many = |count: usize| vec!["{}"; count].join(",");
+    let task = |count: usize| {
+        let artifacts = many(count);
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"task":{{"id":"t","status":{{"state":"TASK_STATE_WORKING"}},"artifacts":[{artifacts}]}}}}}}"#
+        )
+    };
+    let (number, exchange) = send(&mut host, "bob");
+    host.reply(exchange, 200, &task(2000));
+    let result = host.result(number);
+    assert!(result.contains("too_large") && result.contains("reply_bytes"), "{result}");
+    let (number, exchange) = send(&mut host, "carol");
+    host.head(exchange, 200, &[("content-type", "text/event-stream")]);
+    host.body(exchange, format!("data: {}\n\n", task(2000)).as_bytes());
+    let result = host.result(number);
+    assert!(result.contains("too_large") && result.contains("event_bytes"), "{result}");
+    let mut ended = 0;
+    let before = memory::held();
+    for _ in 0..8 {
+        let (number, exchange) = send(&mut host, "carol");
+        host.head(exchange, 200, &[("content-type", "text/event-stream")]);
+        host.body(exchange, format!("data: {}\n\n", task(700)).as_bytes());
+        ended += u32::from(host.answer(number).is_some_and(|text| text.contains("held_bytes")));
+        host.steps.clear();
+    }
+    assert!(ended > 4, "{ended}");
+    assert!(memory::held() - before < 2_000_000, "{}", memory::held() - before);
+}
+
 /// What one event tells is no multiple of what a client or an agent chose to name things.
 #[test]
 fn what_is_named_once_is_not_said_a_thousand_times() {

@@ -9,6 +9,7 @@ use crate::json::{Json, Object};
 use super::event::{ArtifactUpdate, Event, StatusUpdate};
 use super::message::Message;
 use super::part::Part;
+use super::pieces::PIECE_BYTES;
 use super::task::{Artifact, Task};
 
 mod places;
@@ -26,7 +27,7 @@ pub struct Assembly {
     message: Option<Message>,
     places: Places,
     bytes: u64,
-    /// what the last snapshot has beside its artifacts
+    /// what the task has beside its artifacts
     said_bytes: u64,
     limit: u64,
     rewrites: Rewrites,
@@ -72,9 +73,6 @@ impl Applied {
 /// The artifacts passed [`artifact_bytes`](crate::limits::Limits::artifact_bytes). What was merged before stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
-
-/// What a part costs beyond its content.
-const PART_BYTES: u64 = 64;
 
 /// Metadata that changes with every chunk is written anew each time; in all, no more than this times the limit.
 const REWRITE_FACTOR: u64 = 16;
@@ -159,7 +157,7 @@ impl Assembly {
             }
         }
         self.places = Places::new();
-        self.said_bytes = new.history.iter().flatten().map(|message| message.bytes() as u64).sum();
+        self.said_bytes = said_cost(&new);
         self.bytes = 0;
         for (at, artifact) in new.artifacts().iter().enumerate() {
             let bytes = cost(artifact);
@@ -208,12 +206,14 @@ impl Assembly {
         let foreign = self.is_foreign(update.task_id.as_deref(), update.context_id.as_deref());
         let metadata = self.rewrites.merge(self.task.as_ref().and_then(|task| task.metadata.as_ref()), update.metadata)?;
         let task = task_of(&mut self.task, update.task_id, update.context_id);
+        let before = frame_cost(task);
         task.metadata = metadata.or_else(|| task.metadata.take());
-        if task.status.state.is_terminal() && !update.status.state.is_terminal() {
-            return Ok(Applied::of(Change::Nothing, foreign));
+        let is_late = task.status.state.is_terminal() && !update.status.state.is_terminal();
+        if !is_late {
+            task.status = update.status;
         }
-        task.status = update.status;
-        Ok(Applied::of(Change::State, foreign))
+        self.said_bytes = (self.said_bytes + frame_cost(task)).saturating_sub(before);
+        Ok(Applied::of(if is_late { Change::Nothing } else { Change::State }, foreign))
     }
 
     fn artifact(&mut self, update: ArtifactUpdate) -> Result<Applied, TooLarge> {
@@ -330,11 +330,32 @@ fn extend(old: &mut Artifact, new: Artifact) {
 
 /// What an artifact counts against the limit.
 fn cost(artifact: &Artifact) -> u64 {
-    artifact.bytes() as u64 + artifact.parts.len() as u64 * PART_BYTES
+    artifact.bytes() as u64 + (1 + artifact.parts.len() as u64 + artifact.extra.len() as u64) * PIECE_BYTES
 }
 
 fn part_cost(part: &Part) -> u64 {
-    part.bytes() as u64 + PART_BYTES
+    part.bytes() as u64 + PIECE_BYTES
+}
+
+fn message_cost(message: &Message) -> u64 {
+    let pieces = 1 + message.parts.len() + message.extra.len();
+    message.bytes() as u64 + pieces as u64 * PIECE_BYTES
+}
+
+fn members_cost(members: &[(String, Json)]) -> u64 {
+    members.iter().map(|(name, value)| (name.len() + value.as_str().len()) as u64 + PIECE_BYTES).sum()
+}
+
+/// What a task takes beside its artifacts and its history.
+fn frame_cost(task: &Task) -> u64 {
+    let metadata = task.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
+    let words = task.status.message.as_ref().map_or(0, message_cost);
+    metadata + words + members_cost(&task.status.extra) + members_cost(&task.extra)
+}
+
+/// What a task takes beside its artifacts.
+fn said_cost(task: &Task) -> u64 {
+    frame_cost(task) + task.history.iter().flatten().map(message_cost).sum::<u64>()
 }
 
 fn fits(artifacts: &[Artifact], limit: u64) -> Result<(), TooLarge> {

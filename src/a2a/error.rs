@@ -37,6 +37,8 @@ pub enum Fault {
     Protocol(String),
     /// The answer nests deeper than the limit.
     Depth,
+    /// The answer is made of more pieces than the limit of that name allows.
+    Pieces(&'static str),
 }
 
 /// What an agent's error means, whatever number or word it came with.
@@ -112,7 +114,7 @@ impl Fault {
     pub const fn kind(&self) -> FaultKind {
         match self {
             Self::Agent { kind, .. } | Self::Status { kind, .. } => *kind,
-            Self::Protocol(_) | Self::Depth => FaultKind::Other,
+            Self::Protocol(_) | Self::Depth | Self::Pieces(_) => FaultKind::Other,
         }
     }
 
@@ -148,6 +150,7 @@ impl fmt::Display for Fault {
             Self::Status { status, excerpt, .. } if excerpt.is_empty() => write!(f, "HTTP status {status}"),
             Self::Status { status, excerpt, .. } => write!(f, "HTTP status {status}: {excerpt}"),
             Self::Depth => f.write_str("the answer nests deeper than `json_depth`"),
+            Self::Pieces(limit) => write!(f, "the answer is made of more pieces than `{limit}` allows"),
         }
     }
 }

@@ -49,6 +49,9 @@ const KINDS: [&str; 5] = ["text", "raw", "url", "data", "file"];
 /// How long a text is that is base64 not by chance.
 const LONG: usize = 16;
 
+/// What a member of no known meaning takes beside its name and value.
+const MEMBER_BYTES: usize = 128;
+
 impl Part {
     /// A part without anything around its content.
     #[must_use]
@@ -183,7 +186,7 @@ impl Part {
         };
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let metadata = self.metadata.as_ref().map_or(0, |json| json.as_str().len());
-        let extra: usize = self.extra.iter().map(|(name, value)| name.len() + value.as_str().len()).sum();
+        let extra: usize = self.extra.iter().map(|(name, value)| name.len() + value.as_str().len() + MEMBER_BYTES).sum();
         content + metadata + text(&self.filename) + text(&self.media_type) + extra
     }
 

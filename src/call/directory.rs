@@ -262,6 +262,9 @@ fn help_result(help: Option<Raw<'_>>) -> ToolResult {
     ToolResult::new(text, out)
 }
 
+/// How many entries that cannot be read are told by their place; of the others there is the number.
+const PROBLEMS: u64 = 100;
+
 fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> ToolResult {
     let (mut agents, mut problems, mut lines, mut refused) = (Array::new(), Array::new(), Vec::new(), 0_u64);
     for (index, card) in (0_u64..).zip(cards) {
@@ -278,9 +281,11 @@ fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> Tool
             }
             None => {
                 refused += 1;
-                let mut problem = Object::new();
-                problem.integer("index", index).string("why", "it is no object with a name");
-                problems.nested(problem);
+                if refused <= PROBLEMS {
+                    let mut problem = Object::new();
+                    problem.integer("index", index).string("why", "it is no object with a name");
+                    problems.nested(problem);
+                }
             }
         }
     }

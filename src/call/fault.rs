@@ -5,13 +5,14 @@ use alloc::string::String;
 
 use super::Run;
 use super::target::Target;
+use crate::a2a::pieces::{PIECE_BYTES, is_crumbled};
 use crate::a2a::{self, Fault, FaultKind};
 use crate::exchange::{Failure, Reply};
 use crate::held;
 use crate::history;
 use crate::http;
 use crate::io::Cause;
-use crate::json::Json;
+use crate::json::{self, Json};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::redact::Secrets;
 use crate::text;
@@ -52,7 +53,7 @@ pub fn failure(run: &Run<'_>, label: &str, failure: &Failure) -> ToolError {
         }
         Failure::TooLarge(limit) => {
             ToolError::new(Code::TooLarge, format!("the answer of {label} is larger than the limit {limit} allows"))
-                .with("limit", crate::json::Json::string(limit))
+                .with("limit", Json::string(limit))
         }
         Failure::Redirect { status, why } => {
             ToolError::new(Code::HttpStatus, format!("{label} was not reached: {why}")).with_integer("status", *status)
@@ -121,6 +122,12 @@ pub fn answer(label: &str, fault: &Fault, credentials: &str) -> ToolError {
         }
         Fault::Protocol(why) => ToolError::new(Code::ProtocolError, format!("{label} does not keep to A2A: {why}")),
         Fault::Depth => ToolError::new(Code::TooLarge, format!("the answer of {label} nests deeper than json_depth allows")),
+        Fault::Pieces(limit) => {
+            let message = format!(
+                "the answer of {label} is made of more artifacts, messages and parts than the limit {limit} allows, each of which counts {PIECE_BYTES} bytes"
+            );
+            ToolError::new(Code::TooLarge, message).with("limit", Json::string(limit))
+        }
     }
 }
 
@@ -130,7 +137,13 @@ pub fn answer(label: &str, fault: &Fault, credentials: &str) -> ToolError {
 /// As [`a2a::reply`].
 pub fn decoded(run: &Run<'_>, dialect: a2a::Dialect, reply: &Reply) -> Result<a2a::Reply, Fault> {
     let kind = http::header(&reply.headers, "content-type").unwrap_or_default();
-    let read = |body: &[u8]| a2a::reply(dialect, reply.status, kind, body, run.ground.config.limits.depth());
+    let limits = &run.ground.config.limits;
+    let text = String::from_utf8_lossy(&reply.body);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if json::parse(text, limits.depth()).is_ok_and(|raw| is_crumbled(raw, limits.reply_bytes)) {
+        return Err(Fault::Pieces("reply_bytes"));
+    }
+    let read = |body: &[u8]| a2a::reply(dialect, reply.status, kind, body, limits.depth());
     read(&reply.body).or_else(|_| read(clean(run, &reply.body).as_bytes()))
 }
 

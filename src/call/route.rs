@@ -64,7 +64,7 @@ impl Route {
             Fault::Agent { kind, .. } => *kind,
             // Over HTTP+JSON the two versions have different paths, so a plain 404 says as much.
             Fault::Status { kind, .. } if self.dialect().is_rest() => *kind,
-            Fault::Status { .. } | Fault::Protocol(_) | Fault::Depth => return false,
+            Fault::Status { .. } | Fault::Protocol(_) | Fault::Depth | Fault::Pieces(_) => return false,
         };
         let asks = match kind {
             FaultKind::VersionNotSupported => true,

@@ -170,7 +170,7 @@ fn a_message_is_the_answer() {
 
 #[test]
 fn artifacts_are_bounded() {
-    let mut assembly = Assembly::new(1000);
+    let mut assembly = Assembly::new(1200);
     applied(&mut assembly, &chunk("a", &"x".repeat(500), false));
     assert_eq!(feed(&mut assembly, &chunk("a", &"x".repeat(500), true)), Err(TooLarge));
     applied(&mut assembly, &chunk("a", &"y".repeat(900), false));
@@ -182,6 +182,8 @@ fn artifacts_are_bounded() {
     );
     assert_eq!(feed(&mut assembly, &snapshot), Err(TooLarge));
     assert_eq!(texts(&assembly)[0].1.len(), 900);
+    let crumbs = r#"{"task":{"id":"t","status":{"state":"working"},"artifacts":[{},{},{},{},{},{},{},{},{},{}]}}"#;
+    assert_eq!(feed(&mut assembly, crumbs), Err(TooLarge), "an artifact takes room whatever it says");
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Send {
                 matches!(problem, Fault::Agent { .. })
             }
             FaultKind::TaskNotCancelable | FaultKind::PushNotSupported | FaultKind::Terminal | FaultKind::Other => {
-                denied || matches!(problem, Fault::Depth)
+                denied || matches!(problem, Fault::Depth | Fault::Pieces(_))
             }
         };
         if denied {

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{CLOSING_MS, CONFIRMING_MS, Happening, Send, State};
+use crate::a2a::pieces::is_crumbled;
 use crate::a2a::{self, Event, Fault, Task};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Report};
@@ -42,6 +43,9 @@ impl Send {
 
     /// Reads an event, whose data is `raw` where it is JSON. What went wrong is told of data without secrets.
     fn decode_event(&self, run: &Run<'_>, event: &sse::Event<'_>, raw: Option<Raw<'_>>) -> Result<Event, Fault> {
+        if raw.is_some_and(|raw| is_crumbled(raw, run.ground.config.limits.event_bytes)) {
+            return Err(Fault::Pieces("event_bytes"));
+        }
         let read = raw.and_then(|raw| a2a::event_of(self.dialect(), &event.event, raw).ok());
         let clean = || fault::clean(run, event.data.as_bytes());
         read.map_or_else(|| a2a::event(self.dialect(), &event.event, &clean(), run.ground.config.limits.depth()), Ok)
@@ -131,7 +135,7 @@ impl Send {
     /// An error in the stream, or an event that is none.
     fn event_refused(&mut self, run: &mut Run<'_>, problem: &Fault) -> Option<Ended> {
         let spoiled = match problem {
-            Fault::Protocol(_) | Fault::Depth => true,
+            Fault::Protocol(_) | Fault::Depth | Fault::Pieces(_) => true,
             Fault::Agent { .. } | Fault::Status { .. } => false,
         };
         if self.state == State::Closing {

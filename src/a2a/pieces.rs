@@ -1,0 +1,66 @@
+//! How many pieces an answer is made of: what is read of it takes more room than it took on the wire.
+
+use crate::json::{self, Raw};
+
+/// What an artifact, a message, a part or a member of one takes beside what it says, in bytes, about.
+pub const PIECE_BYTES: u64 = 128;
+
+/// What leads to them. What stands under other names is kept as it came, in one piece.
+const NAMES: [&str; 17] = [
+    "result",
+    "task",
+    "message",
+    "msg",
+    "status",
+    "update",
+    "statusUpdate",
+    "status_update",
+    "artifactUpdate",
+    "artifact_update",
+    "artifact",
+    "artifacts",
+    "history",
+    "parts",
+    "content",
+    "file",
+    "agents",
+];
+
+/// How deep they stand at most: in the parts of the history of a task behind JSON-RPC.
+const DEPTH: u32 = 12;
+
+/// Whether the pieces of an answer alone take more than `limit` bytes.
+#[must_use]
+pub fn is_crumbled(raw: Raw<'_>, limit: u64) -> bool {
+    let most = limit / PIECE_BYTES;
+    // None takes less than two bytes.
+    raw.get().len() as u64 / 2 > most && json::count(raw, &NAMES, DEPTH) > most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn what_is_read_is_counted_and_what_is_kept_is_not() {
+        let many = |item: &str, count: usize| alloc::vec![item; count].join(",");
+        for (start, item, end) in [
+            (r#"{"result":{"task":{"artifacts":["#, "{}", "]}}}"),
+            (r#"{"jsonrpc":"2.0","result":{"parts":["#, "1", "]}}"),
+            (r#"{"result":{"history":[{"parts":["#, "1", "]}]}}"),
+            (r#"{"status":{"message":{"content":["#, r#""""#, "]}}}"),
+            (r#"{"message":{"parts":[{"text":"x","#, r#""":1"#, "}]}}"),
+        ] {
+            let text = format!("{start}{}{end}", many(item, 100));
+            let raw = json::parse(&text, 16).unwrap();
+            assert!(is_crumbled(raw, 99 * PIECE_BYTES) && !is_crumbled(raw, 110 * PIECE_BYTES), "{text}");
+        }
+        for text in [
+            format!(r#"{{"result":{{"parts":[{{"data":[{}]}}]}}}}"#, many("1", 100)),
+            format!(r#"{{"metadata":{{"parts":[{}]}},"message":"{}"}}"#, many("1", 100), many("1", 100)),
+        ] {
+            assert!(!is_crumbled(json::parse(&text, 16).unwrap(), 20 * PIECE_BYTES), "{text}");
+        }
+    }
+}
