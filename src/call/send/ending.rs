@@ -99,7 +99,7 @@ impl Send {
         let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return };
         self.underway().remember(&mut agent.conversation);
         // A message is the answer to the task that waited for what was sent, also where it does not name the conversation.
-        let continued = &self.request.message.task_id;
+        let continued = &self.request.request().message.task_id;
         let is_answered = self.keeping == Keeping::Conversation && self.assembly.message().is_some();
         if is_answered && continued.is_some() && agent.conversation.waiting_task == *continued {
             agent.conversation.waiting_task = None;
