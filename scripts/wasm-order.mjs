@@ -11,6 +11,8 @@ const RUN_BYTES = 7;
 const COMMON = 200;
 /** What keeps the shortest functions from winning by one run. */
 const LEAST_BYTES = 16;
+/** What a run counts for that so many functions have: few find it again later. Whole, so that it can be taken off again. */
+const worth = (holders) => Math.round(1024 / (Math.sqrt(holders) * Math.sqrt(Math.sqrt(holders))));
 
 const [IMPORTS, CODE, CUSTOM] = [2, 10, 0];
 
@@ -91,7 +93,7 @@ function ordered(bodies) {
       if (!list) continue;
       const times = (inWindow.get(run) ?? 0) + change;
       inWindow.set(run, times);
-      if (times === edge) for (const holder of list) shared[holder] += change;
+      if (times === edge) for (const holder of list) shared[holder] += change * worth(list.length);
     }
   };
   const share = (number) => shared[number] / (bodies[number].length + LEAST_BYTES);
