@@ -103,23 +103,26 @@ fn of_hex(token: &[u8], buffer: &mut Vec<u8>, layer: u32, budget: &mut usize) ->
     look(buffer, layer, budget)
 }
 
-/// So many digits in a row hold the fewest bytes which are looked at, wherever in a group of four these begin.
-const DIGITS: u32 = 20;
+/// 20 digits in a row hold the fewest bytes which are looked at, wherever in a group of four these begin. They are counted
+/// four at a time, so that up to three are not met yet.
+const DIGITS: u32 = 20 - 3;
 
 /// Which places of a digit may begin a group of four. The texts looked for are ASCII, which shows in the highest bits of each
 /// byte: those of the first stand in the first digit of a group, those of the second in the second, and so on.
 fn places(token: &[u8]) -> [bool; 4] {
     /// Each lane counts for one place: how many digits in a row may be part of a text.
     const EACH: u32 = u32::from_ne_bytes([1; 4]);
-    let (mut runs, mut found, mut turn) = (0_u32, 0_u32, 0);
-    for digit in token {
-        let fits = LANES.get(usize::from((class(*digit) / FIRST) & 7)).copied().unwrap_or(0);
-        runs = (runs + EACH) & fits.rotate_left(turn);
+    let (mut runs, mut found) = (0_u32, 0_u32);
+    let lanes = |digit: u8| LANES.get(usize::from((class(digit) / FIRST) & 7)).copied().unwrap_or(0);
+    for [one, two, three, four] in token.as_chunks::<4>().0 {
+        runs = (runs + EACH) & lanes(*one);
+        runs = (runs + EACH) & lanes(*two).rotate_left(8);
+        runs = (runs + EACH) & lanes(*three).rotate_left(16);
+        runs = (runs + EACH) & lanes(*four).rotate_left(24);
         let full = (runs + EACH * (0x80 - DIGITS)) & (EACH * 0x80);
         found |= full;
         // What is full counts anew, so that no lane runs over.
         runs &= !(full >> 7).wrapping_mul(0xff);
-        turn = (turn + 8) & 31;
     }
     found.to_le_bytes().map(|lane| lane != 0)
 }
@@ -210,4 +213,27 @@ fn reference(text: &[u8], at: usize) -> Option<(u32, usize)> {
         _ => number(text, at + 2, 10, 1, 7),
     }?;
     Some((code, end + usize::from(byte(text, end) == b';')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base64;
+
+    #[test]
+    fn every_place_where_a_text_may_begin_is_known() {
+        for text in [&b"0123456789abcdef"[..], b"~~~~~~~~~~~~~~~~", b"\t            \r\n\n", b"ghp_xxxxxxxxxxxxxxxxxxxxx"] {
+            for (bytes, digits) in (0..9).flat_map(|bytes| (0..9).map(move |digits| (bytes, digits))) {
+                let whole = [&[0xff; 9][..bytes], text, &[0xff; 4]].concat();
+                let token = "/".repeat(digits) + base64::encode(&whole).trim_end_matches('=');
+                assert!(places(token.as_bytes())[digits & 3], "{token}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_decoded() {
+        let image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAABJRU5ErkJggg";
+        assert_eq!(places(image.as_bytes()), [false; 4]);
+    }
 }

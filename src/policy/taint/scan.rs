@@ -129,18 +129,19 @@ impl Scan<'_> {
     /// A run of token characters; gives its end.
     fn token(&mut self, start: usize) -> usize {
         let (mut word, mut at, mut seen) = (start, start, 0);
-        loop {
-            let class = self.text.get(at).map_or(0, |byte| class(*byte));
+        for byte in self.text.get(start..).unwrap_or_default() {
+            let class = class(*byte);
             if class & WORD == 0 {
-                self.word(word, at, seen & DASH != 0);
                 if class & TOKEN == 0 {
                     break;
                 }
+                self.word(word, at, seen & DASH != 0);
                 (word, seen) = (at + 1, 0);
             }
             seen |= class;
             at += 1;
         }
+        self.word(word, at, seen & DASH != 0);
         if byte(self.text, start) == b'+' && self.lacks(Rule::PiiPhone) && numbers::is_international(self.text, start) {
             self.found.add(Rule::PiiPhone);
         }
