@@ -404,7 +404,7 @@ export class Driver {
       case "notice":
         this.#guarded(() => this.#onNotice(output));
         this.#logins.told(output);
-        if (output.event === "approval_proposed") this.#ask(output.fields);
+        if (output.event === "approval_proposed" || output.event === "approval_pending") this.#ask(output.fields);
         break;
     }
   }

@@ -51,8 +51,11 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
   };
   const configuration = prepared();
   let origin;
+  const waiting = []; // what waits since before it listened
   const onNotice = ({ event, fields }, log) => {
-    const told = event.startsWith("approval_") && origin !== undefined && invitation(origin, fields);
+    if (!event.startsWith("approval_")) return;
+    if (origin === undefined) return waiting.push(fields);
+    const told = invitation(origin, fields);
     if (told) log.say(told);
     if (accessLog && event === "request_served") log.line({ at: new Date().toISOString(), event, ...fields });
   };
@@ -66,6 +69,7 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
   const told = endingSignal(() => watched.reload());
   const { address, port: actual } = await listen(server, name, port ?? service.port);
   origin = addressed(onlyHere ? name : address, actual);
+  for (const fields of waiting) onNotice({ event: "approval_pending", fields }, log);
   process.stdout.write(`${service.welcome(origin, file)}To end it: Ctrl-C.\n`);
   const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
   return Promise.race([broken, ended.then(() => end(server, driver))]);

@@ -200,19 +200,26 @@ pub(crate) fn caller_of(config: &Config, scope_name: &str, is_http: bool) -> Cal
 const PROPOSED: &str = "approval_proposed";
 /// The notice that asks once more.
 pub(super) const ESCALATED: &str = "approval_escalated";
+/// The notice that asks after a restart.
+pub(crate) const PENDING: &str = "approval_pending";
 
 /// Writes down how far a request for an approval has come.
 pub(crate) fn notice(run: &mut Run<'_>, event: &'static str, id: &str) {
+    note(run.ground, event, id);
+}
+
+/// The same where no call is at hand.
+pub(crate) fn note(ground: &mut Ground, event: &'static str, id: &str) {
     let mut fields = Object::new();
-    if let Some(request) = run.ground.approvals.get(id) {
+    if let Some(request) = ground.approvals.get(id) {
         request.write(&mut fields);
-        if event == PROPOSED {
+        if event == PROPOSED || event == PENDING {
             fields.string("summary", &request.proposal.summary);
         }
-        if (event == PROPOSED || event == ESCALATED) && run.ground.config.server.tokens.is_empty() {
+        if [PROPOSED, ESCALATED, PENDING].contains(&event) && ground.config.server.tokens.is_empty() {
             fields.string("code", &request.code);
         }
-        run.ground.notice(Level::Notice, event, fields);
+        ground.notice(Level::Notice, event, fields);
     }
 }
 

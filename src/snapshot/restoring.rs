@@ -15,7 +15,7 @@ use crate::call::asking::{Asking, TIMEOUT_MS};
 use crate::call::dispatch::{self, Sink, Ticket};
 use crate::call::kept::Kept;
 use crate::call::underway::Underway;
-use crate::call::{Call, CallId, Caller, Work};
+use crate::call::{Call, CallId, Caller, Work, policy};
 use crate::caller::CallerCard;
 use crate::config::Config;
 use crate::gateway::{Gateway, Genesis};
@@ -34,7 +34,7 @@ use crate::mcp::seal::Seal;
 use crate::mcp::session::Session;
 use crate::mcp::subject::{Subject, may_ask};
 use crate::plain::KnownAgent;
-use crate::policy::approvals::Request;
+use crate::policy::approvals::{Request, State};
 use crate::policy::canonical;
 use crate::scope::Scope;
 use crate::served::TaskNumber;
@@ -63,9 +63,13 @@ impl Gateway {
             |call: &Call| if let Work::Approving(work) = call.work.as_ref() { Some(String::from(work.id())) } else { None };
         let waiting = gather(gateway.calls.values().filter_map(|call| waits(call)));
         gateway.ground.approvals.withdraw_others(&waiting);
-        let policy = canonical::policy(&gateway.ground.config.policy_json());
+        let configured = canonical::policy(&gateway.ground.config.policy_json());
         let goes_on = |session: &str| gateway.peers.values().any(|peer| peer.scope == session);
-        gateway.ground.approvals.recall(&policy, &goes_on);
+        gateway.ground.approvals.recall(&configured, &goes_on);
+        let is_pending = |id: &&String| gateway.ground.approvals.get(id).is_some_and(|request| request.state == State::Pending);
+        for id in gather(waiting.iter().filter(is_pending)) {
+            policy::note(&mut gateway.ground, policy::PENDING, id);
+        }
         gateway.resume_served();
         gateway.route();
         gateway.keep_from(kept);

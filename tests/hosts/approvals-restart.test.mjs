@@ -24,13 +24,19 @@ class Guarded {
     writeFileSync(this.config, JSON.stringify(configuration));
   }
 
+  /** Callers have nothing to be told apart by: what decides is the code in the log. */
+  withoutTokens() {
+    const { auth, ...configuration } = JSON.parse(readFileSync(this.config, "utf8"));
+    writeFileSync(this.config, JSON.stringify(configuration));
+  }
+
   async start() {
     this.command = new Command(this.t, ["serve", "--port", "0", "--config", this.config, "--state", this.state]);
     [this.url] = await this.command.until(() => /http:\S+\/mcp(?=\n)/.exec(this.command.stdout));
   }
 
-  async kill() {
-    this.command.child.kill("SIGKILL");
+  async kill(signal = "SIGKILL") {
+    this.command.child.kill(signal);
     await this.command.exit();
   }
 
@@ -182,6 +188,27 @@ for (const state of ["state", "state.jsonl"]) {
     assert.deepEqual(guarded.called(), ['echo {"text":"once"}']);
   });
 }
+
+test("what waits outlives a gateway that is told to end, and whoever decides is told of it by the next one", async (t) => {
+  const guarded = new Guarded(t, "state");
+  guarded.withoutTokens();
+  await guarded.start();
+  await guarded.begin();
+  const lost = guarded.callAlone(1, { text: "once" }).catch(() => "lost");
+  const [, place] = await guarded.command.until(() => /open (http:\S+)/.exec(guarded.command.stderr));
+  await guarded.kill("SIGTERM");
+  await lost;
+  await guarded.start();
+  await guarded.listed();
+  const [, again] = await guarded.command.until(() => /open (http:\S+)/.exec(guarded.command.stderr));
+  const [id, code] = again.split("#")[1].split(".");
+  assert.equal(again.split("#")[1], place.split("#")[1]);
+  const response = await guarded.ask("POST", `/api/approvals/${id}/approve`, { body: { code } });
+  assert.equal(response.status, 200);
+  const { result } = await guarded.callAlone(2, { text: "once" });
+  assert.equal(result.content[0].text, "once");
+  assert.deepEqual(guarded.called(), ['echo {"text":"once"}']);
+});
 
 test("a client that was asked by the result of its call brings the answer to the next process", async (t) => {
   const guarded = new Guarded(t, "state", { elicitation: true });

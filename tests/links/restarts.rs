@@ -227,6 +227,10 @@ fn whose_connection_went_makes_the_call_again_and_it_goes_out_once() {
     story.restart();
     story.restart();
     assert_eq!(story.pending(), [id.as_str()]);
+    let told: Vec<_> = story.world.notices.iter().filter(|(event, _)| event == "approval_pending").collect();
+    let [(_, fields)] = told.as_slice() else { panic!("whoever decides is told once what waits: {told:?}") };
+    assert_eq!(string_at(fields, &["id"]).as_deref(), Some(id.as_str()));
+    assert!(fields.contains("x of s with") && !fields.contains("code"), "{fields}");
     assert_eq!(at(&story.told(&id), &["arguments"]).as_deref(), Some(r#"{"a":1,"b":2}"#));
     assert_eq!(story.decide(&id, "approve"), 200);
     assert!(story.world.is_quiet("s"), "nobody would hear of it");
