@@ -139,6 +139,50 @@ test("the page entry in Chromium", async (t) => {
     assert.deepEqual(code, ["timeout", "string"]);
   });
 
+  await t.test("a gateway in the page serves all that a server does, and another one sends it a task", async () => {
+    const seen = await page.evaluate(async () => {
+      const { Gateway } = await import("/pkg/web.mjs");
+      const desk = await Gateway.open({ config: { a2a: { name: "Desk" } }, onWork: ({ text }) => ({ artifact: `heard: ${text}` }) });
+      const ask = (path, init) => desk.fetch(new Request(`http://desk.example${path}`, init));
+      const post = (path, body, headers) =>
+        ask(path, { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(body) });
+      const statuses = {};
+      for (const path of ["/.well-known/agent-card.json", "/a2a/rest/tasks?A2A-Version=1.0", "/api/a2a/agents", "/agents", "/healthz", "/metrics", "/nothing"]) {
+        statuses[path] = (await ask(path)).status;
+      }
+      const begun = await post("/api/a2a/tasks", { id: "t-1", message: { role: "user", parts: [{ type: "text", text: "one" }] } });
+      statuses.begun = begun.status;
+      const events = await (await ask("/api/a2a/tasks/t-1/events")).text();
+      // The page's own fetch has no way to another gateway in the page, so this one is given one.
+      const host = { fetch: ({ url, method, headers, body, signal }) => desk.fetch(new Request(url, { method, headers, body, signal })) };
+      const caller = await Gateway.open({ host, config: { a2a: {} } });
+      await caller.connect({ alias: "desk", agent_url: "http://desk.example" });
+      const { structured } = await caller.send({ agent: "desk", message: "two" });
+      const sent = await caller.fetch(
+        new Request("http://caller.example/api/a2a/discover", {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ url: "http://desk.example" }),
+        }),
+      );
+      const plain = await caller.fetch(
+        new Request("http://caller.example/api/a2a/send", {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ agent_url: "http://desk.example", message: "three" }),
+        }),
+      );
+      const heard = ({ artifacts }) => artifacts[0].parts[0].text;
+      const answers = [events.includes("heard: one"), heard(structured.task), sent.status, heard(await plain.json())];
+      desk.dispose();
+      caller.dispose();
+      return { statuses, answers };
+    });
+    const served = ["/.well-known/agent-card.json", "/a2a/rest/tasks?A2A-Version=1.0", "/api/a2a/agents", "/agents", "/healthz", "/metrics"];
+    assert.deepEqual(seen.statuses, { ...Object.fromEntries(served.map((path) => [path, 200])), "/nothing": 404, begun: 202 });
+    assert.deepEqual(seen.answers, [true, "heard: two", 200, "heard: three"]);
+  });
+
   await t.test("the same in a worker, with a client that talks to it through a port", async () => {
     const answers = await page.evaluate(async (url) => {
       const source = `
