@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use crate::held::Share;
 use crate::json::{Json, Object};
 
 /// The card of a scope.
@@ -13,9 +14,17 @@ pub struct CallerCard {
     pub card: Json,
     /// the member of the metadata that holds it
     pub metadata_key: String,
+    /// what it takes of what all cards may
+    pub share: Share,
 }
 
 impl CallerCard {
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        u64::try_from(self.name.len() + self.card.as_str().len() + self.metadata_key.len()).unwrap_or(u64::MAX)
+    }
+
     /// The metadata of a send with the card in it, unless the caller's own has that member already.
     #[must_use]
     pub fn put_into(&self, metadata: Option<Json>) -> Json {
@@ -35,10 +44,12 @@ impl CallerCard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::Pool;
 
     #[test]
     fn the_callers_own_member_wins() {
-        let caller = CallerCard { name: "me".into(), card: Json::string("card"), metadata_key: "k".into() };
+        let share = Pool::default().share();
+        let caller = CallerCard { name: "me".into(), card: Json::string("card"), metadata_key: "k".into(), share };
         assert_eq!(caller.put_into(None).as_str(), r#"{"k":"card"}"#);
         let own = Json::parse(r#"{"a":1e400,"b":{}}"#, 8).unwrap();
         assert_eq!(caller.put_into(Some(own)).as_str(), r#"{"a":1e400,"b":{},"k":"card"}"#);

@@ -80,12 +80,18 @@ pub struct Url {
     path_end: usize,
 }
 
+/// How long a text may be that is read as a URL: many of them are kept.
+const MOST_BYTES: usize = 16 << 10;
+
 impl Url {
     /// Reads an absolute URL.
     ///
     /// # Errors
     /// What is wrong with it, in words that never repeat the text.
     pub fn parse(text: &str) -> Result<Self, UrlFault> {
+        if text.len() > MOST_BYTES {
+            return Err(UrlFault::Length);
+        }
         let reference = Reference::read(text).map_err(|fault| {
             let relative = !text::holds(text, "://") && fault.kind != FaultKind::PercentEncoding;
             if relative { UrlFault::NotAbsolute } else { classify(text, fault) }
@@ -101,6 +107,9 @@ impl Url {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn join(&self, reference: &str) -> Result<Self, UrlFault> {
+        if reference.len() > MOST_BYTES {
+            return Err(UrlFault::Length);
+        }
         let Reference { scheme, authority, path, query } =
             Reference::read(reference).map_err(|fault| classify(reference, fault))?;
         if scheme.is_some() || authority.is_some() {

@@ -204,7 +204,7 @@ fn every_limit_is_an_error_of_one_call() {
             "card_bytes" => card_too_large(&mut host(limit, 500), limit),
             "event_bytes" => stream_too_large(&mut host(limit, 500), limit, &["data: ", &"x".repeat(600)]),
             "stream_bytes" => stream_too_large(&mut host(limit, 500), limit, &[&event, &event, &event]),
-            "artifact_bytes" => stream_too_large(&mut host(limit, 500), limit, &[&chunk, &chunk]),
+            "artifact_bytes" => stream_too_large(&mut host(limit, 900), limit, &[&chunk, &chunk]),
             "json_depth" => too_deep(&mut host(limit, 20), limit),
             "message_bytes" => message_too_long(&mut host(limit, 500), limit),
             "answer_bytes" => answer_too_large(&mut host(limit, 65_536), limit),
@@ -378,6 +378,35 @@ fn an_answer_in_crumbs_is_too_large_and_what_is_held_of_it_is_counted() {
     }
     assert!(ended > 4, "{ended}");
     assert!(memory::held() - before < 2_000_000, "{}", memory::held() - before);
+}
+
+/// A short call with a long card, and one message to many agents, take room for all that goes out.
+#[test]
+fn what_goes_out_finds_room_before_it_costs_a_token() {
+    let mut host = connected(r#"{"limits":{"held_bytes":4000000}}"#);
+    let words = "word ".repeat(50_000);
+    let card = |words: &str| format!(r#"{{"name":"me","description":"{words}"}}"#);
+    let call = host.call(1, "create_caller_card", &card(&words.repeat(5)));
+    assert!(host.result(call).contains("card_bytes"));
+    let call = host.call(1, "create_caller_card", &card(&words));
+    host.result(call);
+    let codes: Vec<Option<String>> = (0..12)
+        .map(|_| {
+            let call = host.call(1, "send_message", r#"{"agent":"bob","message":"hi","poll_timeout_seconds":-1}"#);
+            let answer = host.answer(call)?;
+            string_at(&answer, &["result", "structuredContent", "error", "code"])
+        })
+        .collect();
+    let sent = host.fetches.len();
+    assert!((3..=8).contains(&sent), "{sent}");
+    assert_eq!(codes.iter().flatten().filter(|code| *code == "busy").count(), 12 - sent);
+    let aliases = r#"["bob","carol"]"#;
+    let call = host.call(1, "broadcast_message", &format!(r#"{{"aliases":{aliases},"message":"hi"}}"#));
+    assert!(host.result(call).contains("held_bytes"));
+    for (exchange, _) in std::mem::take(&mut host.fetches) {
+        host.fail(exchange, Cause::Reset);
+    }
+    send(&mut host, "bob");
 }
 
 /// What one event tells is no multiple of what a client or an agent chose to name things.

@@ -13,6 +13,7 @@ use crate::url::{Url, UrlFault};
 
 use super::dialect::{Dialect, Interface};
 use super::message::{Message, optional_strings};
+use super::pieces::PIECE_BYTES;
 
 /// What is asked of an agent.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +65,15 @@ pub struct SendRequest {
     pub history_length: Option<u64>,
     /// answer at once instead of when the task has ended or waits
     pub return_immediately: bool,
+}
+
+impl SendRequest {
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let metadata = self.metadata.as_ref().map_or(0, |json| json.as_str().len() as u64);
+        metadata + PIECE_BYTES * (1 + self.message.parts.len() as u64) + self.message.bytes() as u64
+    }
 }
 
 /// A request ready for the wire.

@@ -1,6 +1,7 @@
 //! What leaves for an agent, held against the rules that look for secrets as soon as it is put together, so that what may
 //! not leave costs nothing.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,7 +9,7 @@ use super::policy;
 use crate::a2a::{Message, SendRequest};
 use crate::ground::Ground;
 use crate::ids::Random;
-use crate::json::{self, Object, Raw};
+use crate::json::{self, Json, Object, Raw};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::policy::glob::Names;
 use crate::policy::taint::{self, PathPattern, Scanned};
@@ -63,6 +64,22 @@ impl Checked {
     pub fn identified(mut self, random: &mut Random) -> Self {
         self.0.message.message_id = random.uuid();
         self
+    }
+
+    /// Whether it finds room on its way to so many agents, until all of them have answered: for each of them the message,
+    /// and what is sent of it.
+    ///
+    /// # Errors
+    /// Others hold too much.
+    pub fn check_room(&self, ground: &Ground, agents: usize) -> Result<(), ToolError> {
+        let bytes = self.0.bytes().saturating_mul(2 * agents as u64);
+        if ground.held.share().may_be(bytes, ground.config.limits.held_bytes) {
+            return Ok(());
+        }
+        let message = format!(
+            "nothing was sent: held_bytes leaves no room for the {bytes} bytes that this message takes on its way, with the caller card if there is one: wait for other calls to end, or say less"
+        );
+        Err(ToolError::new(Code::Busy, message).with("limit", Json::string("held_bytes")))
     }
 
     /// What is sent.

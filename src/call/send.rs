@@ -78,6 +78,8 @@ pub struct Send {
     assembly: Assembly,
     /// what is held of the answer
     share: Share,
+    /// and of the message
+    _said: Share,
     deadline: Option<Instant>,
     wake: Option<(Instant, Reason)>,
     /// the stream broke and may be taken up again
@@ -133,11 +135,14 @@ impl Send {
         // A secret that is cut is known no more: it goes before that.
         let readable = run.scope.secrets.redact(request.request().message.readable());
         let sent = history::shorten(&readable, run.ground.config.history.max_entry_length);
+        let mut said = run.ground.held.share();
+        said.set(request.request().bytes());
         let paid = target.alias.as_ref().map(|(_, registration)| *registration);
         Self {
             paid,
             assembly: Assembly::new(run.ground.config.limits.artifact_bytes),
             share: run.ground.held.share(),
+            _said: said,
             target,
             request,
             patience,

@@ -119,7 +119,10 @@ impl Gateway {
             "card" => self.restore_card(record),
             "caller" => {
                 let (name, card, metadata_key) = (record.text("name"), record.json("card"), record.text("metadata_key"));
-                self.scope_of(record).caller = Some(CallerCard { name, card, metadata_key });
+                let share = self.ground.cards.share();
+                let mut caller = CallerCard { name, card, metadata_key, share };
+                caller.share.set(caller.bytes());
+                self.scope_of(record).caller = Some(caller);
             }
             "known" => {
                 let (pending, summary) = (record.boolean("pending"), record.json("summary"));

@@ -40,8 +40,21 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
             return Err(ToolError::new(Code::InvalidArgument, format!("`{key}` is blank")));
         }
     }
-    let caller = CallerCard { name: name.clone(), card: card.finish(), metadata_key: metadata_key.clone() };
+    let share = run.ground.cards.share();
+    let mut caller = CallerCard { name: name.clone(), card: card.finish(), metadata_key: metadata_key.clone(), share };
     outgoing::check_json(run.ground, TOOL.name, caller.put_into(None).raw())?;
+    let limits = &run.ground.config.limits;
+    let fault = |code, limit: &str| {
+        let message = format!("the caller card is larger than the limit {limit} allows");
+        Err(ToolError::new(code, message).with("limit", Json::string(limit)))
+    };
+    if caller.bytes() > limits.card_bytes {
+        return fault(Code::TooLarge, "card_bytes");
+    }
+    if !caller.share.may_be(caller.bytes(), limits.kept_card_bytes) {
+        return fault(Code::Busy, "kept_card_bytes");
+    }
+    caller.share.set(caller.bytes());
     let replaced = run.scope.caller.replace(caller).is_some();
     let verb = if replaced { "replaced" } else { "created" };
     let mut out = Object::new();

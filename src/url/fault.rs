@@ -5,6 +5,8 @@ use core::fmt;
 /// Why a URL was refused. The words never repeat the text, which may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlFault {
+    /// The text is longer than 16 KiB.
+    Length,
     /// There is no scheme.
     NotAbsolute,
     /// The scheme is neither http nor https.
@@ -35,6 +37,7 @@ pub enum UrlFault {
 impl fmt::Display for UrlFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Length => "is longer than 16 KiB",
             Self::NotAbsolute => "is not an absolute URL: begin it with `https://` or `http://`",
             Self::Scheme => "must begin with `https://` or `http://`: other schemes are not used",
             Self::NoHost => "has no host: write it as `https://host/path`",

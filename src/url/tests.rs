@@ -265,3 +265,11 @@ fn http_becomes_https_on_a_given_port() {
     assert_eq!(plain.with_scheme_https_on_port(443).as_str(), "https://agent.test/a?b");
     assert_eq!(plain.with_scheme_https_on_port(8443), url("https://agent.test:8443/a?b"));
 }
+
+#[test]
+fn a_url_that_is_longer_than_any_is_none() {
+    let long = |bytes: usize| alloc::format!("https://a.test/{}", "x".repeat(bytes));
+    assert!(Url::parse(&long(16_000)).is_ok());
+    assert_eq!(Url::parse(&long(17_000)), Err(UrlFault::Length));
+    assert_eq!(Url::parse("https://a.test/").unwrap().join(&long(17_000)), Err(UrlFault::Length));
+}
