@@ -71,8 +71,8 @@ impl Checked {
     ///
     /// # Errors
     /// Others hold too much.
-    pub fn check_room(&self, ground: &Ground, agents: usize) -> Result<(), ToolError> {
-        let bytes = self.0.bytes().saturating_mul(2 * agents as u64);
+    pub fn check_room(&self, ground: &Ground, agents: u64) -> Result<(), ToolError> {
+        let bytes = self.0.bytes().saturating_mul(2 * agents);
         if ground.held.share().may_be(bytes, ground.config.limits.held_bytes) {
             return Ok(());
         }
