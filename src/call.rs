@@ -155,6 +155,14 @@ impl<'g> Run<'g> {
         Self { ground, scope, exchanges, served, scope_name, caller, answers, disconnected, dispatched }
     }
 
+    /// What was asked for is a message now, which counts by itself: of the request the rest of its `_meta` is held.
+    pub fn hold_meta_alone(&mut self) {
+        let bytes: usize = self.caller.meta.iter().map(|(name, value)| name.len() + value.as_str().len()).sum();
+        if let Some(share) = &mut self.caller.share {
+            share.set(u64::try_from(bytes).unwrap_or(u64::MAX));
+        }
+    }
+
     /// Tells the caller how far the call is, where it asked for that and was not told too often.
     pub fn progress(&mut self, message: &str) {
         if let Some(told) = self.step(self.next_step(), message, None) {

@@ -1,5 +1,6 @@
 //! How many pieces an answer is made of: what is read of it takes more room than it took on the wire.
 
+use crate::held::FREE_BYTES;
 use crate::json::{self, Raw};
 
 /// What an artifact, a message, a part or a member of one takes beside what it says, in bytes, about.
@@ -29,10 +30,10 @@ const NAMES: [&str; 17] = [
 /// How deep they stand at most: in the parts of the history of a task behind JSON-RPC.
 const DEPTH: u32 = 12;
 
-/// Whether the pieces of an answer alone take more than `limit` bytes.
+/// Whether the pieces of an answer alone take more than `limit` bytes, and more than everybody may hold.
 #[must_use]
 pub fn is_crumbled(raw: Raw<'_>, limit: u64) -> bool {
-    let most = limit / PIECE_BYTES;
+    let most = limit.max(FREE_BYTES) / PIECE_BYTES;
     // None takes less than two bytes.
     raw.get().len() as u64 / 2 > most && json::count(raw, &NAMES, DEPTH) > most
 }
@@ -52,13 +53,13 @@ mod tests {
             (r#"{"status":{"message":{"content":["#, r#""""#, "]}}}"),
             (r#"{"message":{"parts":[{"text":"x","#, r#""":1"#, "}]}}"),
         ] {
-            let text = format!("{start}{}{end}", many(item, 100));
+            let text = format!("{start}{}{end}", many(item, 1000));
             let raw = json::parse(&text, 16).unwrap();
-            assert!(is_crumbled(raw, 99 * PIECE_BYTES) && !is_crumbled(raw, 110 * PIECE_BYTES), "{text}");
+            assert!(is_crumbled(raw, 999 * PIECE_BYTES) && !is_crumbled(raw, 1010 * PIECE_BYTES), "{text}");
         }
         for text in [
-            format!(r#"{{"result":{{"parts":[{{"data":[{}]}}]}}}}"#, many("1", 100)),
-            format!(r#"{{"metadata":{{"parts":[{}]}},"message":"{}"}}"#, many("1", 100), many("1", 100)),
+            format!(r#"{{"result":{{"parts":[{{"data":[{}]}}]}}}}"#, many("1", 1000)),
+            format!(r#"{{"metadata":{{"parts":[{}]}},"message":"{}"}}"#, many("1", 1000), many("1", 1000)),
         ] {
             assert!(!is_crumbled(json::parse(&text, 16).unwrap(), 20 * PIECE_BYTES), "{text}");
         }

@@ -64,6 +64,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let patience = Patience::Milliseconds(u64::try_from(wait_ms).unwrap_or(0));
     let draft = request(run, parts, Ids::default(), metadata);
     let draft = Checked::new(run.ground, TOOL.name, draft)?;
+    run.hold_meta_alone();
     draft.check_room(run.ground, aliases.len() as u64)?;
     if detached {
         return Ok(Started::Done(dispatch_all(run, &aliases, patience, &draft)));

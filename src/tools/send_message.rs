@@ -61,6 +61,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let mut request = request(run, parts, ids, metadata);
     (request.accepted_output_modes, request.history_length) = (accepted_output_modes, history_length);
     let request = Checked::new(run.ground, TOOL.name, request)?;
+    run.hold_meta_alone();
     request.check_room(run.ground, 1)?;
     target.check(run)?;
     if detached {
