@@ -81,12 +81,7 @@ impl Gateway {
         match record.text("kind").as_str() {
             "counters" => self.restore_counters(record),
             "peer" => self.restore_peer(record),
-            "http_session" => {
-                let share = self.ground.kept_events.share();
-                let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now, share));
-                self.incoming.session_of.insert(session.peer, name.clone());
-                self.incoming.sessions.insert(name, session);
-            }
+            "http_session" => self.restore_session(record),
             "stream" => {
                 let session = self.incoming.sessions.get_mut(&record.text("session"));
                 record.found(session.map(|session| session.restore_stream(record)));
@@ -103,12 +98,7 @@ impl Gateway {
             "pin" => self.ground.pins.restore(record),
             "listed" => self.ground.directory.restore(record),
             "agent" => agent::restore(record, &mut self.scopes, &self.ground),
-            "whole_card" => {
-                let card = record.json("card");
-                let scope = self.scopes.get_or_default(record.text("scope").as_str());
-                let agent = scope.registry.get_mut(&record.text("alias"));
-                record.found(agent.map(|agent| agent.restore_card(card, &self.ground.cards)));
-            }
+            "whole_card" => self.restore_whole_card(record),
             "said" => {
                 let (number, entry) = (record.place("number"), history::Entry::read(&record.inner("entry")));
                 let (pool, limit) = (self.ground.inboxes.clone(), self.ground.config.limits.inbox_bytes);
@@ -171,6 +161,20 @@ impl Gateway {
     /// The scope that a record names.
     fn scope_of(&mut self, record: &Record<'_, '_>) -> &mut Scope {
         self.scopes.get_or_default(record.text("scope").as_str())
+    }
+
+    fn restore_session(&mut self, record: &Record<'_, '_>) {
+        let share = self.ground.kept_events.share();
+        let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now, share));
+        self.incoming.session_of.insert(session.peer, name.clone());
+        self.incoming.sessions.insert(name, session);
+    }
+
+    fn restore_whole_card(&mut self, record: &Record<'_, '_>) {
+        let card = record.json("card");
+        let scope = self.scopes.get_or_default(record.text("scope").as_str());
+        let agent = scope.registry.get_mut(&record.text("alias"));
+        record.found(agent.map(|agent| agent.restore_card(card, &self.ground.cards)));
     }
 
     /// A card whose time is up is as good as none.
