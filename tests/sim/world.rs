@@ -55,13 +55,13 @@ pub const TIGHT: &str = r#"{"inbox_ttl_seconds":1000000,"poll_timeout_seconds":5
 /// Limits that are not reached by accident, and that are not far away either.
 pub fn near() -> Limits {
     Limits {
-        reply_bytes: 20_000,
-        held_bytes: 60_000,
-        inbox_bytes: 60_000,
+        reply_bytes: 64 << 10,
+        held_bytes: 256 << 10,
+        inbox_bytes: 256 << 10,
         card_bytes: 4_000,
-        event_bytes: 8_000,
-        stream_bytes: 60_000,
-        artifact_bytes: 4_000,
+        event_bytes: 64 << 10,
+        stream_bytes: 256 << 10,
+        artifact_bytes: 32 << 10,
         message_bytes: 4_000,
         answer_bytes: 64 << 10,
         calls_per_peer: 16,
@@ -74,7 +74,7 @@ pub fn near() -> Limits {
         sessions: 4,
         session_event_bytes: 1 << 20,
         tasks_per_principal: 60,
-        task_bytes: 60_000,
+        task_bytes: 256 << 10,
         ..Limits::default()
     }
 }

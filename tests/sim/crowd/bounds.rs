@@ -14,8 +14,7 @@ const SCOPES: u64 = 2;
 pub const SERVERS: [&str; 2] = ["s", "t"];
 
 /// Which limits hold a crowd of each greed: without any one of them more is held than the sum of all.
-pub const NEEDED: [(Greed, &str); 13] = [
-    (Greed::Calls, "calls_per_peer"),
+pub const NEEDED: [(Greed, &str); 12] = [
     (Greed::Calls, "held_bytes"),
     (Greed::Replies, "held_bytes"),
     (Greed::Tasks, "held_bytes"),
