@@ -195,12 +195,12 @@ test("what waits outlives a gateway that is told to end, and whoever decides is 
   await guarded.start();
   await guarded.begin();
   const lost = guarded.callAlone(1, { text: "once" }).catch(() => "lost");
-  const [, place] = await guarded.command.until(() => /open (http:\S+)/.exec(guarded.command.stderr));
+  const [, place] = await guarded.command.until(() => /open (http:[^\s,]+)/.exec(guarded.command.stderr));
   await guarded.kill("SIGTERM");
   await lost;
   await guarded.start();
   await guarded.listed();
-  const [, again] = await guarded.command.until(() => /open (http:\S+)/.exec(guarded.command.stderr));
+  const [, again] = await guarded.command.until(() => /open (http:[^\s,]+)/.exec(guarded.command.stderr));
   const [id, code] = again.split("#")[1].split(".");
   assert.equal(again.split("#")[1], place.split("#")[1]);
   const response = await guarded.ask("POST", `/api/approvals/${id}/approve`, { body: { code } });
