@@ -62,7 +62,8 @@ export interface GatewayOptions {
   /**
    * decides a call to an MCP server that waits for an approval (`approval` in the configuration). What it returns, or the
    * promise that it gives, is the decision: `true`, `false`, or an object with a reason. `undefined` leaves it to others:
-   * the user of the client, or whoever may decide over HTTP. An error leaves it open too.
+   * the user of the client, or whoever may decide over HTTP. An error leaves it open too. A gateway that goes on from what
+   * was kept asks it for each call that waits still.
    */
   onApproval?(request: ApprovalRequest): PromiseLike<ApprovalDecision> | ApprovalDecision;
   /**
