@@ -1,7 +1,7 @@
 import { GatewayError } from "./error.mjs";
 
-/** A reader that is this far behind is let go; what it missed of a session it can ask for again. */
-const BEHIND_BYTES = 16 << 20;
+/** The core's own default of `limits.stream_bytes`: a reader may be as far behind as an agent may run ahead. */
+const STREAM_BYTES = 64 << 20;
 
 /** Responses that have no body (WHATWG Fetch §2.2.3, a null body status). */
 const BODILESS = new Set([101, 204, 205, 304]);
@@ -15,16 +15,17 @@ const SCHEME = "x-forwarded-proto";
  * @param {import("./driver.mjs").Driver} driver
  * @param {Request} request
  * @param {() => Error} ended why there is no answer when the gateway ends before it
+ * @param {number} [behind_bytes] how far behind a reader may be: what it missed of a session it can ask for again
  * @returns {Promise<Response>}
  */
-export function respond(driver, request, ended) {
+export function respond(driver, request, ended, behind_bytes = STREAM_BYTES) {
   return new Promise((resolve, reject) => {
     const { protocol, pathname, search, host } = addressOf(request);
     // What is told of the gateway's own address has the scheme under which it was asked, whatever a header says of it.
     const headers = [...request.headers].filter(([name]) => name !== SCHEME);
     if (!request.headers.has("host")) headers.push(["host", host]);
     if (protocol === "https:") headers.push([SCHEME, "https"]);
-    const reply = new Reply({ resolve, reject, ended, leave: () => driver.requestGone(number) });
+    const reply = new Reply({ resolve, reject, ended, leave: () => driver.requestGone(number) }, behind_bytes);
     const number = driver.request(request.method, pathname + search, headers, reply);
     if (request.signal?.aborted) return reply.fail(request.signal.reason);
     request.signal?.addEventListener("abort", () => reply.fail(request.signal.reason), { once: true });
@@ -66,9 +67,11 @@ class Reply {
   #head;
   #text = "";
   #stream;
+  #behind_bytes;
 
-  constructor(outcome) {
+  constructor(outcome, behind_bytes) {
     this.#outcome = outcome;
+    this.#behind_bytes = behind_bytes;
   }
 
   head(status, headers) {
@@ -81,7 +84,7 @@ class Reply {
       return;
     }
     this.#stream.enqueue(new TextEncoder().encode(text));
-    if (this.#stream.desiredSize < -BEHIND_BYTES) this.fail(new GatewayError("too_large", "the reader is too far behind"));
+    if (this.#stream.desiredSize < -this.#behind_bytes) this.fail(new GatewayError("too_large", "the reader is too far behind"));
   }
 
   flush() {

@@ -130,6 +130,21 @@ test("a call that goes on streams its progress and its answer", async (t) => {
   assert.ok(heard.every((method) => method === "notifications/progress"));
 });
 
+test("a reader that takes its time gets all of a stream that comes at once", async (t) => {
+  const onWork = async function* () {
+    for (const name of "abcd") yield { artifact: { name, parts: [{ text: name.repeat(7 << 20) }] } };
+  };
+  const gateway = await opened(t, { config: { a2a: {} }, onWork });
+  const caller = new Caller(gateway.fetch);
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "all of it" }] };
+  const response = await caller.ask("SendStreamingMessage", { message });
+  let tasks;
+  do ({ tasks } = await caller.call("ListTasks", {}));
+  while (tasks[0].status.state !== "TASK_STATE_COMPLETED");
+  const text = await response.text();
+  assert.ok(text.length > 28 << 20 && text.includes("TASK_STATE_COMPLETED"), `${text.length} characters`);
+});
+
 test("a client that leaves a stream of the era without sessions cancels its call", async (t) => {
   const states = [];
   const url = await bistro(t, { pace_ms: 20, onState: ({ state }) => states.push(state) });

@@ -9,6 +9,9 @@ import { Subrequests } from "./subrequests.mjs";
 /** How long an object is kept that belongs to a session and not to a principal, after its last request. */
 const IDLE_MS = 24 * 3_600_000;
 
+/** How far behind a reader may be: an object has 128 MB for everything. */
+const BEHIND_BYTES = 16 << 20;
+
 /** How exactly its last request is remembered. */
 const USED_MS = 3_600_000;
 
@@ -81,7 +84,7 @@ export class GatewayObject {
   fetch(request) {
     this.#subrequests.begin();
     if (this.#ctx.id.name === undefined) this.#use();
-    return respond(this.#driver, request, () => new GatewayError("dead", "a fault in Narrows ended this gateway"));
+    return respond(this.#driver, request, () => new GatewayError("dead", "a fault in Narrows ended this gateway"), BEHIND_BYTES);
   }
 
   alarm() {
