@@ -146,9 +146,9 @@ export interface A2aSection {
   readonly enabled?: boolean;
   readonly name?: string;
   readonly description?: string;
-  /** where it is reached, taken from each request where it is absent */
+  /** where it is reached, taken from each request where it is absent; without a path, that of `listen_path` is added */
   readonly url?: string;
-  /** the path of its endpoint, `/a2a` by default */
+  /** the path of its endpoint, `/a2a` by default, below no path that something else is at */
   readonly listen_path?: string;
   /** both by default */
   readonly versions?: readonly ("1.0" | "0.3")[];

@@ -128,6 +128,9 @@ impl A2a {
     }
 }
 
+/// Where paths of others begin.
+const TAKEN: [&str; 6] = ["mcp", "api", "agents", "healthz", "metrics", ".well-known"];
+
 const RESPONDERS: &str =
     "echo, inbox, function, tool, tool: with the name of a tool, or relay: with the name of an external agent";
 
@@ -139,16 +142,18 @@ pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<S
     table.boolean("enabled", &mut a2a.enabled);
     table.optional("name", "a string", &mut a2a.name, json::string);
     table.optional("description", "a string", &mut a2a.description, json::string);
-    table.optional("url", "an absolute http or https URL without a user name", &mut a2a.url, |raw| {
-        Url::parse(&json::string(raw)?).ok()
+    table.optional("url", "an absolute http or https URL without a user name, a query and a fragment", &mut a2a.url, |raw| {
+        let text = json::string(raw)?;
+        Url::parse(&text).ok().filter(|url| url.query().is_none() && !text.contains('#'))
     });
     table.optional_string(
         "listen_path",
-        "a path such as /a2a, of letters, digits, /, -, . and _",
+        "a path such as /a2a, of letters, digits, /, -, . and _, below none that something else is at",
         &mut a2a.listen_path,
         |path| {
             let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._".contains(&byte);
-            path.len() > 1 && path.starts_with('/') && !path.ends_with('/') && path.bytes().all(fits)
+            let is_taken = path.split('/').nth(1).is_some_and(|first| TAKEN.contains(&first));
+            path.len() > 1 && path.starts_with('/') && !path.ends_with('/') && path.bytes().all(fits) && !is_taken
         },
     );
     let mut versions = None;
@@ -252,6 +257,10 @@ mod tests {
         for (section, key) in [
             (r#"{"listen_path":"a2a"}"#, "`a2a.listen_path`"),
             (r#"{"listen_path":"/a2a/"}"#, "`a2a.listen_path`"),
+            (r#"{"listen_path":"/mcp"}"#, "`a2a.listen_path`"),
+            (r#"{"listen_path":"/api/a2a"}"#, "`a2a.listen_path`"),
+            (r#"{"url":"https://gw.test/a2a?x=1"}"#, "`a2a.url`"),
+            (r#"{"url":"https://gw.test/#a"}"#, "`a2a.url`"),
             (r#"{"versions":["2.0"]}"#, "`a2a.versions`"),
             (r#"{"versions":[]}"#, "`a2a.versions`"),
             (r#"{"responder":"robot"}"#, "`a2a.responder`"),

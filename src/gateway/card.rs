@@ -54,7 +54,8 @@ impl Gateway {
     /// Where the gateway is, as its caller sees it.
     pub(super) fn base(&self, headers: &Headers) -> String {
         if let Some(url) = &self.ground.config.a2a.url {
-            return url.as_str().trim_end_matches('/').to_string();
+            let path = if url.path() == "/" { &self.ground.config.a2a.listen_path } else { "" };
+            return crate::text::joined(&[url.as_str().trim_end_matches('/'), path], "");
         }
         let host = http::header(headers, "host").unwrap_or_default();
         let is_https = http::header(headers, FORWARDED).is_some_and(|shown| shown.eq_ignore_ascii_case("https"));

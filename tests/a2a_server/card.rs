@@ -116,6 +116,11 @@ fn it_is_for_everybody_and_says_what_is_true() {
 
 #[test]
 fn the_configuration_has_the_last_word() {
+    for (url, shown) in [("https://gw.test", "https://gw.test/agent"), ("https://gw.test/x/", "https://gw.test/x")] {
+        let mut world = World::new(&format!(r#"{{"a2a":{{"url":"{url}","listen_path":"/agent"}}}}"#));
+        let card = value(&card(&mut world, &[V10]).body);
+        assert_eq!(text(&card, "supportedInterfaces.0.url"), shown);
+    }
     let config = r#"{"a2a":{"name":"N","url":"https://gw.test/x/","skills":[{"id":"s","name":"S","tags":["t"]}]}}"#;
     let mut world = World::new(config);
     let card_value = value(&card(&mut world, &[V10]).body);
