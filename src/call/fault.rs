@@ -80,7 +80,9 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
         Cause::Other => (Code::Unreachable, "could not be reached"),
     };
     let message = if detail.is_empty() { format!("{label} {what}") } else { format!("{label} {what} ({detail})") };
-    ToolError::new(code, message)
+    let mut error = ToolError::new(code, message);
+    error.unsent = matches!(cause, Cause::Refused | Cause::Dns | Cause::Tls);
+    error
 }
 
 /// The error of an agent's answer that is none.

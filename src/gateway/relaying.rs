@@ -13,7 +13,7 @@ use crate::call::task::{TaskCall, Wish};
 use crate::call::{CallId, Work};
 use crate::incoming::scope_of;
 use crate::json::{Json, Object};
-use crate::mcp::outcome::ToolError;
+use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
 use crate::served::{Duty, ServedTask, ServedTasks, TaskNumber};
 use crate::tools::{SEND_MESSAGE, take_token};
@@ -97,8 +97,15 @@ impl Gateway {
             Some(scope) => scope.secrets.redact(why),
             None => why,
         };
-        if let Some(sent) = self.served.get_mut(number).and_then(|task| task.sent.as_mut()) {
+        if let Some(task) = self.served.get_mut(number)
+            && let Some(sent) = &mut task.sent
+        {
             sent.fault = Some(String::from(error.code.name()));
+            // What surely was not taken is sent by the next request of the same name.
+            let unsent = error.unsent || [Code::RateLimited, Code::Blocked, Code::UnknownAgent].contains(&error.code);
+            if unsent && matches!(task.duty, Duty::Relay { task_id: None, .. }) {
+                sent.keys.clear();
+            }
         }
         let at = self.ground.wall();
         self.served.fail(number, &why, at, &mut self.ground.random);

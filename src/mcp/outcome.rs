@@ -92,6 +92,8 @@ pub struct ToolError {
     pub received: Vec<(String, Json)>,
     /// more text items
     pub items: Vec<String>,
+    /// whether the agent surely got nothing of what was to be sent
+    pub unsent: bool,
 }
 
 impl ToolError {
@@ -99,7 +101,7 @@ impl ToolError {
     #[must_use]
     #[inline(never)]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Vec::new(), received: Vec::new(), items: Vec::new() }
+        Self { code, message: message.into(), details: Vec::new(), received: Vec::new(), items: Vec::new(), unsent: false }
     }
 
     /// Adds a member to `error`.

@@ -58,6 +58,9 @@ impl ServedTasks {
                 keys.string(key, &print.to_string());
             }
             entry.nested("keys", keys).optional_string("fault", sent.fault.as_deref());
+            if sent.is_ours {
+                entry.boolean("ours", true);
+            }
             out.nested("sent", entry);
         }
         out.boolean("busy", task.duty.is_busy());
@@ -120,7 +123,7 @@ impl ServedTasks {
             let entry = record.of(Some(raw));
             let keys = entry.pairs("keys").into_iter();
             let keys = gather(keys.map(|(key, print)| (key, crate::text::whole(&print).unwrap_or_default())));
-            Box::new(Sent { keys, fault: entry.optional("fault") })
+            Box::new(Sent { keys, fault: entry.optional("fault"), is_ours: entry.value("ours").is_some() })
         });
         let mut waiting = Vec::new();
         for raw in record.list("pushes") {

@@ -51,6 +51,8 @@ pub struct Sent {
     pub keys: Vec<(String, u64)>,
     /// the code of the error where it could not be passed on
     pub fault: Option<String>,
+    /// whether the program was told of it under its id here
+    pub is_ours: bool,
 }
 
 /// Where changes of a task are delivered, and in which form.

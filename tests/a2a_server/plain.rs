@@ -220,6 +220,44 @@ fn what_an_agent_refuses_is_its_error() {
 }
 
 #[test]
+fn a_request_that_surely_was_not_taken_is_made_again_under_its_name() {
+    let key = [("Idempotency-Key", "k-1")];
+    let said = format!(r#"{{"agent_url":"{AGENT}","message":"dinner"}}"#);
+    for (cause, is_again) in [(Cause::Refused, true), (Cause::Dns, true), (Cause::Reset, false)] {
+        let mut world = known(r#"{"a2a":{}}"#);
+        let first = start_as(&mut world, &key, "send", &said);
+        while let Some((exchange, _)) = world.fetches.pop() {
+            world.input(Input::Failed { exchange, cause, detail: String::new() });
+        }
+        assert_eq!(fault(&world.done(first)), (502, "unreachable".into()));
+        let again = start_as(&mut world, &key, "send", &said);
+        assert_eq!(!world.fetches.is_empty(), is_again, "{cause:?}");
+        assert!(is_again || body(&world.done(again)) == body(&world.done(first)));
+    }
+    let mut world = known(r#"{"a2a":{}}"#);
+    let first = start_as(&mut world, &key, "send", &said);
+    let (exchange, _) = world.fetches.pop().unwrap();
+    world.input(Input::Head { exchange, status: 429, headers: vec![] });
+    world.input(Input::End { exchange });
+    assert_eq!(fault(&world.done(first)), (429, "rate_limited".into()));
+    start_as(&mut world, &key, "send", &said);
+    assert!(!world.fetches.is_empty());
+}
+
+#[test]
+fn a_task_is_told_under_one_id() {
+    let mut world = known(r#"{"a2a":{}}"#);
+    let key = [("Idempotency-Key", "k-1")];
+    let said = format!(r#"{{"agent_url":"{AGENT}","message":"dinner","wait":0}}"#);
+    let first = start_as(&mut world, &key, "send", &said);
+    let up = upstream(&mut world);
+    up.begin(&mut world);
+    let again = start_as(&mut world, &key, "send", &said);
+    let id = |request| text(&value(&world.done(request).body), "id");
+    assert_eq!(id(first), id(again));
+}
+
+#[test]
 fn a_request_of_one_name_is_made_once() {
     let mut world = known(r#"{"a2a":{}}"#);
     let key = [("Idempotency-Key", "k-1")];

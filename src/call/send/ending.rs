@@ -26,7 +26,8 @@ impl Send {
     }
 
     /// An error that keeps what was received.
-    pub fn fail(&mut self, run: &mut Run<'_>, error: ToolError) -> Ended {
+    pub fn fail(&mut self, run: &mut Run<'_>, mut error: ToolError) -> Ended {
+        error.unsent |= self.state == State::Finding;
         self.step(Happening::Failure);
         self.remember(run);
         self.drop_exchange(run);

@@ -84,6 +84,11 @@ impl Gateway {
 
     /// The answer to a send: the task, or why it could not be passed on.
     pub(in crate::gateway) fn answer_plain(&mut self, request: RequestId, number: TaskNumber, id: &str) {
+        // Whoever asks again is told the same.
+        let is_ours = self.served.get(number).is_some_and(|task| id.is_empty() && shown_id(task, id) == task.task().id);
+        if is_ours && let Some(sent) = self.served.get_mut(number).and_then(|task| task.sent.as_mut()) {
+            sent.is_ours = true;
+        }
         let task = self.served.get(number);
         let fault = task.and_then(|task| Some((task.sent.as_ref()?.fault.clone()?, task)));
         let done = match fault {
@@ -174,7 +179,7 @@ impl Gateway {
 /// The id that a task is shown under.
 fn shown_id<'t>(task: &'t ServedTask, asked: &'t str) -> &'t str {
     let there = match &task.duty {
-        Duty::Relay { task_id, .. } if task.sent.is_some() => task_id.as_deref(),
+        Duty::Relay { task_id, .. } if task.sent.as_ref().is_some_and(|sent| !sent.is_ours) => task_id.as_deref(),
         Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } | Duty::Tool { .. } => None,
     };
     if asked.is_empty() { there.unwrap_or(&task.task().id) } else { asked }
