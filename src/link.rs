@@ -367,12 +367,13 @@ impl Links {
         self.list.iter().all(Link::is_listed)
     }
 
-    /// The server that a name may be of a tool of, where it has not told its tools yet, and the error of a call.
+    /// The server that a name may be of a tool of, where it has not told its tools yet, the error of a call, and whether it
+    /// is being asked for them now.
     #[must_use]
-    pub fn awaited(&self, tool: &str) -> Option<(&str, ToolError)> {
+    pub fn awaited(&self, tool: &str) -> Option<(&str, ToolError, bool)> {
         let is_of = |link: &&Link| tool.starts_with(&naming::composed(&link.server().name, ""));
         let link = self.list.iter().filter(|link| !link.is_listed()).find(is_of)?;
-        Some((link.server().name.as_str(), link.not_listed()))
+        Some((link.server().name.as_str(), link.not_listed(), link.is_connecting()))
     }
 
     /// Ends all of them for good.

@@ -57,6 +57,8 @@ pub struct ServedTasks {
     sweep_at: Option<WallTime>,
     /// what came from a snapshot and is to be taken up
     restored: Vec<Restored>,
+    /// the tasks that wait until it is known which tools there are
+    awaiting: Vec<TaskNumber>,
 }
 
 /// A change that is to be told.
@@ -222,6 +224,19 @@ impl ServedTasks {
     /// A task.
     pub fn get_mut(&mut self, number: TaskNumber) -> Option<&mut ServedTask> {
         self.tasks.get_mut(&number).map(AsMut::as_mut)
+    }
+
+    /// A task whose tool is not called yet waits until it is known which tools there are.
+    pub fn await_tools(&mut self, number: TaskNumber) {
+        let is_open = |task: &ServedTask| matches!(task.duty, Duty::Tool { call: None, .. }) && *task.state() == State::Submitted;
+        if self.get(number).is_some_and(is_open) && !self.awaiting.contains(&number) {
+            self.awaiting.push(number);
+        }
+    }
+
+    /// The tasks that waited for tools.
+    pub fn take_awaiting(&mut self) -> Vec<TaskNumber> {
+        core::mem::take(&mut self.awaiting)
     }
 
     /// Notes that what is to be kept of a task may be another.

@@ -29,7 +29,10 @@ impl Gateway {
             }
             let reports = self.links.take_reports();
             if reports.is_empty() {
-                return;
+                self.call_awaited();
+                if self.ground.link_jobs.is_empty() {
+                    return;
+                }
             }
             for report in reports {
                 match report {

@@ -188,8 +188,8 @@ impl Gateway {
         let Some(session) = self.peers.get(&peer) else { return };
         let config = &self.ground.config;
         let caller = policy::caller_of(config, &session.scope, is_http(peer));
-        match self.links.awaited(name).filter(|(server, _)| policy::may_call(config, &caller, name, server)) {
-            Some((_, error)) => {
+        match self.links.awaited(name).filter(|(server, ..)| policy::may_call(config, &caller, name, server)) {
+            Some((_, error, _)) => {
                 let error = policy::inbound_error(&mut self.ground, Names { offered: name, composed: name }, error);
                 let result = era::shape(error.into_result().to_object(), era, &self.ground.config);
                 self.say_result(peer, id, result);

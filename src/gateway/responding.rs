@@ -33,7 +33,7 @@ impl Gateway {
                 self.ground.notice(Level::Notice, "task_received", fields);
             }
             Duty::Function { .. } => self.order(number, &send),
-            Duty::Tool { .. } => self.call_tool(number, &send),
+            Duty::Tool { .. } => self.call_tool(number),
             Duty::Relay { .. } => self.pass_on(number, send, hops),
         }
     }
@@ -154,6 +154,7 @@ impl Gateway {
     pub(crate) fn resume_served(&mut self) {
         for Restored { number, busy, waiting } in self.served.take_restored(self.ground.config.limits.artifact_bytes) {
             self.resume_pushes(number, waiting);
+            self.served.await_tools(number);
             if !busy || self.served.get(number).is_none_or(|task| task.state().is_terminal()) {
                 continue;
             }

@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Gateway;
-use crate::a2a::{Artifact, ArtifactUpdate, Content, Event, Part, SendRequest, State, Status, StatusUpdate};
+use crate::a2a::{Artifact, ArtifactUpdate, Content, Event, Part, State, Status, StatusUpdate};
 use crate::call::dispatch::Sink;
 use crate::call::{Call, CallId, Caller, Ended, Work};
 use crate::incoming::{NOBODY, scope_of};
@@ -23,27 +23,56 @@ use crate::served::{Duty, TaskNumber};
 use crate::text;
 
 impl Gateway {
-    /// Calls the tool of a task with what a message says. While it runs, further messages change nothing.
-    pub(super) fn call_tool(&mut self, number: TaskNumber, send: &SendRequest) {
+    /// Calls the tool of a task with what its first message says. While it runs, further messages change nothing.
+    pub(super) fn call_tool(&mut self, number: TaskNumber) {
         let Some(task) = self.served.get(number) else { return };
-        let Duty::Tool { tool, call: None } = &task.duty else { return };
+        let Duty::Tool { tool, call } = &task.duty else { return };
+        if let Some(call) = call {
+            let approval = self.calls.get(call).and_then(approval_of);
+            return approval.map_or((), |id| self.tell_approval(number, &id));
+        }
         let owner = task.owner.clone();
         let Some(tool) = self.ground.catalog.find(tool).cloned() else {
-            let what = if tool.is_empty() { "which tool is meant: name it in `metadata.skill`" } else { tool };
-            let why = format!("no MCP server offers {what}");
+            let why = match self.links.awaited(tool) {
+                _ if tool.is_empty() => "name the tool that is meant in `metadata.skill`".to_string(),
+                Some((_, _, true)) => {
+                    self.served.begin(number, &mut self.ground.random);
+                    return self.served.await_tools(number);
+                }
+                Some((_, error, false)) => error.message,
+                None => format!("no MCP server offers {tool}"),
+            };
             return self.fail_tool(number, &why);
         };
-        let arguments = match arguments(&tool, &send.message.parts) {
+        let said = task.task().history.iter().flatten().next();
+        let arguments = match arguments(&tool, said.map_or(&[][..], |message| &message.parts)) {
             Ok(arguments) => arguments,
             Err(why) => return self.fail_tool(number, &why),
         };
         let call = CallId(self.ground.call_number());
         let mut caller = Caller::new(call, NOBODY, Id::none(), Era::Legacy);
         caller.trace = self.ground.trace_context.as_ref().map(|trace| trace.child(&mut self.ground.random));
+        if let Some(trace) = &caller.trace {
+            trace.put_into_meta(&mut caller.meta);
+        }
         // What its server says meanwhile is told as the status of the task.
         caller.progress_token = Some(Json::string("task"));
         let scope = scope_of(&owner, None);
         self.start_tool(number, scope, caller, tool, arguments);
+    }
+
+    /// Calls the tools of tasks that waited until it is known which there are.
+    pub(super) fn call_awaited(&mut self) {
+        for number in self.served.take_awaiting() {
+            if self.served.get(number).is_some_and(|task| !task.state().is_terminal()) {
+                self.call_tool(number);
+            }
+        }
+    }
+
+    fn tell_approval(&mut self, number: TaskNumber, id: &str) {
+        let words = format!("The call waits for somebody to approve it (approval {id}).");
+        self.tell_state(number, State::InputRequired, &words);
     }
 
     /// Starts the call of a task, or starts it again when it was approved.
@@ -60,17 +89,15 @@ impl Gateway {
         let mut run = crate::call::Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
         match subject.start(&mut run, arguments.as_ref().map(Json::raw)) {
             Ok(Started::Running(work)) => {
-                let approval = if let Work::Approving(work) = work.as_ref() { Some(work.id().to_string()) } else { None };
                 if let Some(Duty::Tool { call, .. }) = self.served.get_mut(number).map(|task| &mut task.duty) {
                     *call = Some(id);
                 }
                 let (sink, started) = (Sink::Served(number), self.ground.now);
-                self.enter(Box::new(Call { caller, sink, scope: scope_name, subject, work, started, timer: None }));
+                let call = Box::new(Call { caller, sink, scope: scope_name, subject, work, started, timer: None });
+                let approval = approval_of(&call);
+                self.enter(call);
                 match approval {
-                    Some(id) => {
-                        let words = format!("The call waits for somebody to approve it (approval {id}).");
-                        self.tell_state(number, State::InputRequired, &words);
-                    }
+                    Some(id) => self.tell_approval(number, &id),
                     None => self.tell_state(number, State::Working, ""),
                 }
             }
@@ -160,6 +187,12 @@ impl Gateway {
             self.drive_links();
         }
     }
+}
+
+/// What somebody has to approve before a call is made.
+#[expect(clippy::borrowed_box, reason = "calls are kept in boxes")]
+fn approval_of(call: &Box<Call>) -> Option<String> {
+    if let Work::Approving(work) = call.work.as_ref() { Some(work.id().to_string()) } else { None }
 }
 
 /// The arguments that a message gives: its data, or its text where the tool takes one text.

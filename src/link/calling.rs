@@ -114,6 +114,16 @@ impl Link {
         ToolError::new(Code::Unreachable, message).with("server", Json::string(&self.server.name))
     }
 
+    /// Whether it is asked for its tools, or will be before anything went wrong.
+    #[must_use]
+    pub fn is_connecting(&self) -> bool {
+        match self.state {
+            State::Opening | State::Authorizing | State::Probing | State::Shaking | State::Listing | State::Ready => true,
+            State::Waiting => self.cause.is_empty(),
+            State::Locked | State::Stopped => false,
+        }
+    }
+
     /// The error of a call while it is not known yet which tools there are.
     #[must_use]
     pub fn not_listed(&self) -> ToolError {

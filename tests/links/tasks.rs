@@ -29,7 +29,8 @@ fn ready(more: &str) -> World {
 }
 
 fn http(world: &mut World, method: &str, target: &str, body: &str) -> String {
-    let headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("A2A-Version", "1.0")];
+    let headers =
+        [("Host", "localhost"), ("Content-Type", "application/json"), ("A2A-Version", "1.0"), ("traceparent", TRACE_PARENT)];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let request = RequestId(1000 + world.responses.len() as u64);
     world.input(Input::Request { request, method: method.into(), target: target.into(), headers });
@@ -75,6 +76,8 @@ fn answer(world: &mut World, id: &str, outcome: &str) {
     world.line("kitchen", &format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#));
 }
 
+const TRACE_PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 const COOK: &str = "mcp_kitchen_cook";
 
 #[test]
@@ -109,6 +112,8 @@ fn progress_is_told_as_the_status() {
     let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
     let told = world.read("kitchen");
     let token = at(&told, &["params", "_meta", "progressToken"]).expect("a token");
+    let trace = string_at(&told, &["params", "_meta", "traceparent"]).expect("the trace that the request belongs to");
+    assert_eq!(trace.split('-').nth(1), TRACE_PARENT.split('-').nth(1));
     let progress = |more: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":1{more}}}}}"#
@@ -169,6 +174,54 @@ fn what_needs_approval_is_input_required_until_somebody_decides() {
         }
         assert!(world.is_quiet("kitchen"));
     }
+}
+
+#[test]
+fn words_to_a_task_that_waits_for_an_approval_leave_it_waiting() {
+    let mut world = ready(r#","approval":{"require_approval":true}"#);
+    let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
+    let before = state(&mut world, &id);
+    let more = format!(r#"{{"messageId":"n","taskId":"{id}","role":"ROLE_USER","parts":[{{"text":"please"}}]}}"#);
+    let answer = rpc(&mut world, "SendMessage", &format!(r#"{{"message":{more}}}"#));
+    let told = string_at(&answer, &["result", "task", "status", "state"]);
+    assert_eq!(told.as_deref(), Some("TASK_STATE_INPUT_REQUIRED"), "{answer}");
+    assert_eq!(state(&mut world, &id), before);
+    assert!(world.is_quiet("kitchen"));
+}
+
+#[test]
+fn a_task_waits_until_it_is_known_which_tools_there_are() {
+    let mut world = World::shaken(&config(""));
+    let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
+    let other = send(&mut world, "mcp_kitchen_bake", r#"{"text":"bread"}"#);
+    assert_eq!(state(&mut world, &id).0, "SUBMITTED");
+    let nameless = send(&mut world, "", r#"{"text":"soup"}"#);
+    let (now, words) = state(&mut world, &nameless);
+    assert!(now == "FAILED" && words == "name the tool that is meant in `metadata.skill`", "{now} {words}");
+    let pieces = world.gateway.snapshot(Secrets::Keep);
+    let mut after = World::with(Gateway::restore(genesis(0), Config::from_json(&config("")).unwrap(), &pieces).unwrap());
+    after.input(Input::Tick);
+    for world in [&mut world, &mut after] {
+        assert_eq!(state(world, &id).0, "SUBMITTED");
+        serve(world);
+        let call = called(world, "cook", r#"{"dish":"soup"}"#);
+        assert_eq!(state(world, &id).0, "WORKING");
+        answer(world, &call, r#""result":{"content":[]}"#);
+        assert_eq!(state(world, &id).0, "COMPLETED");
+        let (state, words) = state(world, &other);
+        assert!(state == "FAILED" && words == "no MCP server offers mcp_kitchen_bake", "{state} {words}");
+    }
+}
+
+#[test]
+fn a_task_whose_server_cannot_be_started_fails_with_that_reason() {
+    let mut world = World::shaken(&config(""));
+    let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
+    world.event("kitchen", narrows::io::LinkEvent::Closed("could not be started: no such file".into()));
+    let (now, words) = state(&mut world, &id);
+    assert!(now == "FAILED" && words.contains("'kitchen'") && words.contains("no such file"), "{now} {words}");
+    let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
+    assert_eq!(state(&mut world, &id).0, "FAILED", "what went wrong once is no reason to wait");
 }
 
 #[test]
