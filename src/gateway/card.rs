@@ -2,20 +2,29 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Gateway;
 use super::agent::asked_version;
 use crate::a2a::problem::UNSUPPORTED_OPERATION;
 use crate::a2a::{Problem, choice};
 use crate::config::{Responder, Skill};
+use crate::history;
 use crate::http;
+use crate::incoming::access::LOCAL;
 use crate::incoming::{Form, scope_of};
 use crate::io::{Headers, RequestId};
-use crate::json::{Array, Json, Object};
+use crate::json::{self, Array, Json, Object};
 use crate::list::gather;
 use crate::scope::Scope;
 
 const MODES: [&str; 2] = ["text/plain", "application/json"];
+/// How many skills of an agent behind the gateway are shown, with how many tags, and how long their texts may be, in code
+/// points, and their ids and tags, in bytes.
+const SKILLS: usize = 100;
+const TAGS: usize = 16;
+const SKILL_POINTS: u64 = 1000;
+const ID_BYTES: usize = 256;
 /// What a proxy says about how it was called.
 const FORWARDED: &str = "X-Forwarded-Proto";
 
@@ -25,7 +34,10 @@ impl Gateway {
         let a2a = &self.ground.config.a2a;
         // Whoever asks for a version that is not spoken learns here which ones are.
         let pure = !a2a.v03 || a2a.v10 && choice::asked_version(&asked_version(headers, query)) == Some(true);
-        let card = self.card(&self.base(headers), pure, None).into_string();
+        // Where nobody shows a token everybody is the same, and sees what whoever asks may use.
+        let everybody = scope_of(LOCAL, None);
+        let scope = self.scopes.get(everybody.as_str()).filter(|_| self.ground.config.server.tokens.is_empty());
+        let card = self.card(&self.base(headers), pure, scope).into_string();
         let tag = format!("\"{:016x}\"", fnv(card.as_bytes()));
         let mut fields = self.common(request);
         fields.push(("ETag".to_string(), tag.clone()));
@@ -134,18 +146,36 @@ impl Gateway {
                 &mut list
             }
             Responder::Relay(alias) => {
-                let agent = scope.and_then(|scope| scope.registry.get(alias)).and_then(|agent| agent.profile.as_ref());
-                let known = agent.and_then(|profile| profile.summary.members()?.get("skills").and_then(crate::json::elements));
-                for name in known.unwrap_or_default().into_iter().filter_map(crate::json::string) {
-                    // An agent may have named a skill by what it was called with.
-                    let name = scope.map_or_else(|| name.clone(), |scope| scope.secrets.redact(name.clone()));
-                    list.json(&skill_json(&plain(&name, &name, "What the agent behind this gateway does.")));
+                let known = scope.and_then(|scope| Some((scope, scope.registry.get(alias)?.card()?)));
+                for skill in known.map_or_else(Vec::new, |(scope, card)| skills_there(scope, card)) {
+                    if skill.id != *alias && a2a.skills.iter().all(|own| own.id != skill.id) {
+                        list.json(&skill_json(&skill));
+                    }
                 }
                 list.json(&skill_json(&plain(alias, alias, "Passed on to the agent behind this gateway.")))
             }
         };
         list.finish()
     }
+}
+
+/// The skills of the card of an agent behind the gateway, by the ids that it knows them by. It may have named one by what
+/// it was called with.
+fn skills_there(scope: &Scope, card: &Json) -> Vec<Skill> {
+    let card = scope.secrets.redact_json(card.clone());
+    let known = card.members().and_then(|card| card.get("skills").and_then(json::elements)).unwrap_or_default();
+    let mut skills = Vec::new();
+    for skill in known.into_iter().filter_map(json::members).take(SKILLS) {
+        let text =
+            |name: &str| skill.string(name).map(|text| history::shorten(&text, SKILL_POINTS)).filter(|text| !text.is_empty());
+        let Some(id) = skill.string("id").filter(|id| !id.is_empty() && id.len() <= ID_BYTES) else { continue };
+        let mut tags = skill.get("tags").and_then(json::strings).unwrap_or_default();
+        tags.truncate(TAGS);
+        tags.retain(|tag| tag.len() <= ID_BYTES);
+        let name = text("name").unwrap_or_else(|| id.clone());
+        skills.push(Skill { id, name, description: text("description").unwrap_or_default(), tags, responder: None });
+    }
+    skills
 }
 
 fn skill_json(skill: &Skill) -> Json {

@@ -90,7 +90,7 @@ pub fn preflight() -> Headers {
 }
 
 /// The principal of everybody where there are no tokens.
-const LOCAL: &str = "local";
+pub const LOCAL: &str = "local";
 
 /// On whose behalf a request is made.
 ///

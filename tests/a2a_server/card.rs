@@ -147,3 +147,28 @@ fn the_gateway_reads_its_own_card() {
         assert_eq!(card.skills, ["Echo"]);
     }
 }
+
+#[test]
+fn a_relay_shows_the_skills_of_its_agent_by_their_ids() {
+    let agent = r#""external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}]"#;
+    let own = r#"{"id":"bake","name":"Bake","responder":"echo"}"#;
+    let mut world = World::new(&format!(r#"{{{agent},"a2a":{{"responder":"relay:bistro","skills":[{own}]}}}}"#));
+    let before = card(&mut world, &[V10]);
+    world.send("POST", "/a2a", &[V10, ("Content-Type", "application/json")], r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks"}"#);
+    let send = super::caller::send_params("x");
+    super::caller::call(&mut world, "SendMessage", &send);
+    let (exchange, _) = world.fetches.pop().unwrap();
+    let skills = r#""skills":[{"id":"cook","name":"Cooking","description":"Cooks with secret-token-1.","tags":["food"]},{"name":"no id"},{"id":"bake","name":"theirs"},{"id":"wash"}]"#;
+    let theirs = super::relay::CARD.replace(r#""skills":[{"id":"cook","name":"Cook","tags":[]}]"#, skills);
+    world.reply(exchange, "application/json", &theirs);
+    let after = card(&mut world, &[V10]);
+    assert_ne!(before.header("etag"), after.header("etag"));
+    let shown = value(&after.body);
+    let shown = at(&shown, "skills").as_array().unwrap();
+    let ids: Vec<String> = shown.iter().map(|skill| text(skill, "id")).collect();
+    assert_eq!(ids, ["bake", "cook", "wash", "bistro"]);
+    let cook = &shown[1];
+    assert_eq!((text(cook, "name"), text(cook, "tags.0")), ("Cooking".into(), "food".into()));
+    assert!(text(cook, "description").starts_with("Cooks with ") && !after.body.contains("secret-token-1"));
+    assert_eq!((text(&shown[0], "name"), text(&shown[2], "tags.0")), ("Bake".into(), "wash".into()));
+}
