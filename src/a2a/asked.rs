@@ -186,7 +186,14 @@ impl PushConfig {
             }
         }
         let url = member::take_text(&mut members, &["url"]).ok_or_else(|| Problem::invalid("url", "is missing"))?;
-        let mut authentication = members.get("authentication").and_then(json::members).unwrap_or_default();
+        let given = members.get("authentication").filter(|raw| !json::is_null(*raw));
+        let wrong = || Problem::invalid("authentication", "must be an object of texts");
+        let mut authentication = given.map_or_else(|| Some(Members::default()), json::members).ok_or_else(wrong)?;
+        let is_wrong =
+            |name: &str| authentication.get(name).is_some_and(|raw| !matches!(json::kind(raw), Kind::String | Kind::Null));
+        if is_wrong("scheme") || is_wrong("credentials") {
+            return Err(wrong());
+        }
         let scheme = member::take_text(&mut authentication, &["scheme"]);
         let schemes = member::take(&mut authentication, &["schemes"], member::texts).unwrap_or_default();
         Ok(Self {

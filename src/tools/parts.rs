@@ -74,6 +74,11 @@ fn read_part<'a>(arguments: &mut Arguments<'a>, index: usize, element: Raw<'a>) 
 }
 
 impl Draft<'_> {
+    /// Whether neither was given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.message.is_none() && self.parts.is_none()
+    }
+
     /// Checks the content.
     ///
     /// # Errors

@@ -33,7 +33,6 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let task_id = arguments.required_string("task_id");
     let state = arguments.required_string("state");
     let artifact = artifact(&mut arguments)?;
-    let speaks = !(arguments.is_missing("message") && arguments.is_missing("parts"));
     let draft = parts::read(&mut arguments);
     let state = State::named(&state);
     if matches!(state, State::Unknown | State::Other(_) | State::Submitted) {
@@ -41,7 +40,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
             .fail("`state` must be working, input-required, auth-required, completed, failed, rejected or canceled".to_string());
     }
     arguments.finish()?;
-    let words = if speaks { Some(draft.check()?) } else { None };
+    let words = if draft.is_empty() { None } else { Some(draft.check()?) };
     let found = run.served.iter().find(|(_, task)| task.task().id == task_id && task.duty == Duty::Inbox && is_seen(run, task));
     let Some((number, task)) = found else {
         let message = format!("there is no task {task_id} to be answered: see list_tasks");
@@ -82,6 +81,10 @@ fn artifact(arguments: &mut Arguments<'_>) -> Result<Option<Event>, ToolError> {
     let (name, description) = (inner.string("name"), inner.string("description"));
     let draft = parts::read(&mut inner);
     inner.finish()?;
+    if draft.is_empty() {
+        let message = "`artifact` is empty: give `artifact.message` or `artifact.parts`";
+        return Err(ToolError::new(Code::InvalidArgument, message));
+    }
     let artifact = Artifact { name, description, ..Artifact::new(String::new(), draft.check()?) };
     let (task_id, context_id, metadata) = (None, None, None);
     Ok(Some(Event::Artifact(ArtifactUpdate { task_id, context_id, artifact, append: false, last_chunk: true, metadata })))

@@ -44,6 +44,17 @@ fn a_task_is_seen_and_answered() {
 }
 
 #[test]
+fn what_is_empty_is_told_as_what_it_is() {
+    let mut world = inbox();
+    call(&mut world, "SendStreamingMessage", &send_params("x"));
+    let id = text(&tool(&mut world, "list_tasks", "{}"), "tasks.0.id");
+    tool(&mut world, "respond_task", &format!(r#"{{"task_id":"{id}","state":"working","parts":[]}}"#));
+    let arguments = format!(r#"{{"task_id":"{id}","state":"completed","artifact":{{}}}}"#);
+    let (error, failed) = tool_as(&mut world, &[], "respond_task", &arguments);
+    assert!(failed && text(&error, "error.message").contains("`artifact` is empty"), "{error}");
+}
+
+#[test]
 fn more_is_asked_for_and_given() {
     let mut world = inbox();
     let blocking = call(&mut world, "SendMessage", &send_params("paint it"));

@@ -287,7 +287,8 @@ fn a_configuration_is_named_exactly() {
     }
     assert_eq!(kinds, ["statusUpdate WORKING", "statusUpdate COMPLETED"]);
     let long = format!(r#"{{"taskId":"{id}","url":"https://hook.test/","token":"{}"}}"#, "t".repeat(9000));
-    for wrong in [&long, &create(0).replace(r#""url""#, r#""authentication":{"scheme":"Bad Scheme"},"url""#)] {
+    let with = |authentication: &str| create(0).replace(r#""url""#, &format!(r#""authentication":{authentication},"url""#));
+    for wrong in [&long, &with(r#"{"scheme":"Bad Scheme"}"#), &with(r#""x""#), &with(r#"{"scheme":5}"#)] {
         assert_eq!(code(&mut world, "CreateTaskPushNotificationConfig", wrong), -32602);
     }
 }
