@@ -28,8 +28,10 @@ impl Gateway {
         let Some(task) = self.served.get(number) else { return };
         let Duty::Tool { tool, call } = &task.duty else { return };
         if let Some(call) = call {
-            let approval = self.calls.get(call).and_then(approval_of);
-            return approval.map_or((), |id| self.tell_approval(number, &id));
+            if let Some(id) = self.calls.get(call).and_then(approval_of) {
+                self.tell_approval(number, &id);
+            }
+            return;
         }
         let owner = task.owner.clone();
         let Some(tool) = self.ground.catalog.find(tool).cloned() else {
@@ -45,7 +47,7 @@ impl Gateway {
             return self.fail_tool(number, &why);
         };
         let said = task.task().history.iter().flatten().next();
-        let arguments = match arguments(&tool, said.map_or(&[][..], |message| &message.parts)) {
+        let arguments = match arguments(&tool, said.map_or(&[][..], |message| message.parts.as_slice())) {
             Ok(arguments) => arguments,
             Err(why) => return self.fail_tool(number, &why),
         };
