@@ -1,13 +1,15 @@
 //! A map of few entries, sorted by key: what a tree would do with a tenth of its code in every module that keeps one.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::ops::Deref;
 
 /// Entries in ascending order of their keys. Looking one up takes the logarithm of their number, adding one at the end
-/// is free, anywhere else moves what follows: right for hundreds of agents and calls, whose numbers only grow.
+/// is free, anywhere else moves what follows: right for hundreds of agents and calls, whose numbers only grow. Values stay
+/// where they are, so all tables with keys of one kind are moved by the same code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table<K, V>(Vec<(K, V)>);
+pub struct Table<K, V>(Vec<(K, Box<V>)>);
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
@@ -24,18 +26,18 @@ impl<K, V> Table<K, V> {
 
     /// All entries in order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.0.iter().map(|(key, value)| (key, value))
+        self.0.iter().map(|(key, value)| (key, &**value))
     }
 
     /// All values in order of their keys.
     pub fn values(&self) -> impl Iterator<Item = &V> {
-        self.0.iter().map(|(_, value)| value)
+        self.0.iter().map(|(_, value)| &**value)
     }
 
     /// The entry with the least key.
     #[must_use]
     pub fn first(&self) -> Option<(&K, &V)> {
-        self.0.first().map(|(key, value)| (key, value))
+        self.0.first().map(|(key, value)| (key, &**value))
     }
 
     /// How many entries there are.
@@ -65,7 +67,7 @@ impl<K: Ord, V> Table<K, V> {
         K: Borrow<Q>,
     {
         let start = key.map_or(0, |key| self.find(key).map_or_else(|at| at, |at| at + 1));
-        self.0.get(start..).unwrap_or_default().iter().map(|(key, value)| (key, value))
+        self.0.get(start..).unwrap_or_default().iter().map(|(key, value)| (key, &**value))
     }
 
     /// The value of a key.
@@ -75,7 +77,7 @@ impl<K: Ord, V> Table<K, V> {
         K: Borrow<Q>,
     {
         let at = self.find(key).ok()?;
-        self.0.get(at).map(|(_, value)| value)
+        self.0.get(at).map(|(_, value)| &**value)
     }
 
     /// The value of a key.
@@ -84,7 +86,7 @@ impl<K: Ord, V> Table<K, V> {
         K: Borrow<Q>,
     {
         let at = self.find(key).ok()?;
-        self.0.get_mut(at).map(|(_, value)| value)
+        self.0.get_mut(at).map(|(_, value)| &mut **value)
     }
 
     /// Whether a key is there.
@@ -99,9 +101,9 @@ impl<K: Ord, V> Table<K, V> {
     /// Puts a value in and gives the one that was there before.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
-            Ok(at) => self.0.get_mut(at).map(|entry| core::mem::replace(&mut entry.1, value)),
+            Ok(at) => self.0.get_mut(at).map(|entry| core::mem::replace(&mut *entry.1, value)),
             Err(at) => {
-                self.0.insert(at, (key, value));
+                self.0.insert(at, (key, Box::new(value)));
                 None
             }
         }
@@ -113,7 +115,7 @@ impl<K: Ord, V> Table<K, V> {
         K: Borrow<Q>,
     {
         let at = self.find(key).ok()?;
-        Some(self.0.remove(at).1)
+        Some(*self.0.remove(at).1)
     }
 
     /// Takes every entry out.
@@ -136,7 +138,7 @@ impl<K: Ord + Clone, V: Default> Table<K, V> {
         let at = match self.find(key) {
             Ok(at) => at,
             Err(at) => {
-                self.0.insert(at, (K::from(key), V::default()));
+                self.0.insert(at, (K::from(key), Box::default()));
                 at
             }
         };
@@ -201,7 +203,7 @@ impl<K: Ord + Clone, V> Tracked<K, V> {
         let at = self.table.find(key).ok()?;
         let (key, value) = self.table.0.remove(at);
         self.touched.insert(key, true);
-        Some(value)
+        Some(*value)
     }
 
     /// The keys that were reached since this was last asked, and whether an entry of that key was taken out meanwhile.
