@@ -140,7 +140,7 @@ impl From<Problem> for Fault {
 
 impl From<ToolError> for Fault {
     fn from(error: ToolError) -> Self {
-        Self::of_code(error.code.name(), error.message)
+        Self::of_code(error.code.name(), error.into_message())
     }
 }
 

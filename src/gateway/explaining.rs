@@ -163,9 +163,13 @@ impl Gateway {
         let schema = policy::check_schema(tool, Some(arguments)).err();
         let found = gather(report.findings.iter().map(|it| format!("{} ({})", it.path, it.rule.name())));
         let (gate, outcome, rule) = if report.blocks() {
-            ("scan", "deny", policy::blocked([&format!("{} was not called", tool.offered), "its arguments"], &report).message)
+            (
+                "scan",
+                "deny",
+                policy::blocked([&format!("{} was not called", tool.offered), "its arguments"], &report).into_message(),
+            )
         } else if let Some(error) = schema {
-            ("schema", "deny", error.message)
+            ("schema", "deny", error.into_message())
         } else if found.is_empty() {
             ("scan", "pass", "nothing in the arguments fires".to_string())
         } else {

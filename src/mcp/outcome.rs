@@ -1,7 +1,9 @@
 //! What a tool call ends in: a result, or an error with a code.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 use crate::json::{Array, Json, Object};
 
@@ -79,9 +81,13 @@ impl Code {
     }
 }
 
-/// A failed tool call: one sentence that says what failed, for which agent, and what to do.
+/// A failed tool call. What it says is kept apart, so that it costs little where it is handed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolError {
+pub struct ToolError(Box<Failed>);
+
+/// What a failed tool call says: one sentence about what failed, for which agent, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
     /// the code
     pub code: Code,
     /// the sentence
@@ -101,7 +107,8 @@ impl ToolError {
     #[must_use]
     #[inline(never)]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Vec::new(), received: Vec::new(), items: Vec::new(), unsent: false }
+        let message = message.into();
+        Self(Box::new(Failed { code, message, details: Vec::new(), received: Vec::new(), items: Vec::new(), unsent: false }))
     }
 
     /// Adds a member to `error`.
@@ -124,6 +131,12 @@ impl ToolError {
         self
     }
 
+    /// The sentence alone.
+    #[must_use]
+    pub fn into_message(self) -> String {
+        self.0.message
+    }
+
     /// The object that stands in `error`.
     #[must_use]
     pub fn to_json(&self) -> Json {
@@ -137,9 +150,24 @@ impl ToolError {
     pub fn into_result(self) -> ToolResult {
         let mut structured = Object::new();
         structured.json("error", &self.to_json()).members(&self.received);
-        let mut texts = alloc::vec![self.message];
-        texts.extend(self.items);
+        let Failed { message, items, .. } = *self.0;
+        let mut texts = alloc::vec![message];
+        texts.extend(items);
         ToolResult { texts, content: Vec::new(), structured: structured.finish(), is_error: true }
+    }
+}
+
+impl Deref for ToolError {
+    type Target = Failed;
+
+    fn deref(&self) -> &Failed {
+        &self.0
+    }
+}
+
+impl DerefMut for ToolError {
+    fn deref_mut(&mut self) -> &mut Failed {
+        &mut self.0
     }
 }
 

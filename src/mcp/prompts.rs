@@ -139,7 +139,7 @@ pub enum Got {
 pub fn get(config: &Config, era: Era, name: &str, arguments: &Members<'_>) -> Result<Got, RpcError> {
     let invalid = |message: String| RpcError::new(INVALID_PARAMS, message);
     let prompt = find(name).ok_or_else(|| invalid(format!("unknown prompt: {}", super::server::shortened(name))))?;
-    let values = values(prompt, arguments).map_err(|error| invalid(error.message))?;
+    let values = values(prompt, arguments).map_err(|error| invalid(error.into_message()))?;
     Ok(match &prompt.says {
         Says::Text(text) => {
             let messages = said(&super::content::text(&filled(text, &values)));

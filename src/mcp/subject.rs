@@ -132,7 +132,7 @@ impl Subject {
             }
             (Self::Prompt(_), Err(error)) => {
                 let code = if error.code == Code::InvalidArgument { INVALID_PARAMS } else { INTERNAL_ERROR };
-                Err(RpcError::new(code, error.message))
+                Err(RpcError::new(code, error.into_message()))
             }
         }
     }

@@ -80,7 +80,7 @@ fn skills(arguments: &mut Arguments<'_>) -> Option<Json> {
             skill.strings("tags", &tags);
         }
         if let Err(error) = inside.finish() {
-            arguments.fail(error.message);
+            arguments.fail(error.into_message());
         }
         list.nested(skill);
     }
@@ -98,7 +98,7 @@ fn capabilities(arguments: &mut Arguments<'_>) -> Option<Json> {
         out.boolean("pushNotifications", push);
     }
     if let Err(error) = inside.finish() {
-        arguments.fail(error.message);
+        arguments.fail(error.into_message());
     }
     Some(out.finish())
 }

@@ -68,7 +68,7 @@ fn read_part<'a>(arguments: &mut Arguments<'a>, index: usize, element: Raw<'a>) 
         kinds,
     };
     if let Err(error) = inside.finish() {
-        arguments.fail(error.message);
+        arguments.fail(error.into_message());
     }
     Some(part)
 }

@@ -182,7 +182,7 @@ impl Send {
             }
             return Some(self.fail(run, error));
         }
-        self.reading.trouble = Some(error.message);
+        self.reading.trouble = Some(error.into_message());
         self.wait(run, Happening::ReadFailed, asked_ms)
     }
 }
