@@ -1,11 +1,10 @@
 //! Tasks that the gateway serves to other agents: one table of them, scoped by their owners.
 
 use alloc::boxed::Box;
-use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use crate::a2a::asked::ListQuery;
 use crate::a2a::problem::{LIMIT_REACHED, UNSUPPORTED_OPERATION};
@@ -14,7 +13,7 @@ use crate::ids::Random;
 use crate::io::WorkId;
 use crate::json::Json;
 use crate::limits::Limits;
-use crate::list::gather;
+use crate::list::{self, gather};
 use crate::table::{Table, Tracked};
 use crate::text;
 use crate::time::WallTime;
@@ -105,19 +104,21 @@ impl ServedTasks {
     /// others, because whoever watched one may come back for its end, but for the one that is to be kept. Where that would
     /// not be enough nothing is.
     fn make_room(&mut self, owner: &str, kept: Option<TaskNumber>, tasks: u64, bytes: u64) -> bool {
-        let (mut count, mut taken, mut finished) = (tasks, bytes, BinaryHeap::new());
+        let (mut count, mut taken, mut finished) = (tasks, bytes, Vec::new());
         for (number, task) in self.of(owner) {
             count += 1;
             taken = taken.saturating_add(task.bytes);
             if task.is_over() && Some(number) != kept {
-                finished.push(Reverse((task.active, number, task.bytes)));
+                finished.push((task.active, number, task.bytes));
             }
         }
+        let order = list::order(finished.len(), &|one, other| finished.get(one) < finished.get(other));
+        let mut order = order.into_iter().filter_map(|place| finished.get(place));
         let mut gone = Vec::new();
         while count > self.limit_tasks || taken > self.limit_bytes {
-            let Some(Reverse((_, number, bytes))) = finished.pop() else { return false };
-            gone.push(number);
-            (count, taken) = (count - 1, taken.saturating_sub(bytes));
+            let Some((_, number, bytes)) = order.next() else { return false };
+            gone.push(*number);
+            (count, taken) = (count - 1, taken.saturating_sub(*bytes));
         }
         for number in gone {
             self.remove(number);
@@ -419,7 +420,7 @@ impl ServedTasks {
     ///
     /// # Errors
     /// A token that is none.
-    pub fn page(&self, query: &ListQuery, is_wanted: impl Fn(&ServedTask) -> bool) -> Result<Page, Problem> {
+    pub fn page(&self, query: &ListQuery, is_wanted: &dyn Fn(&ServedTask) -> bool) -> Result<Page, Problem> {
         // A token names the last task of its page. Where that is forgotten, all that changed in its moment come again.
         let after = query.page_token.as_deref().map(|token| {
             let (updated, id) = token.split_once('-')?;
@@ -436,24 +437,25 @@ impl ServedTasks {
             let state = query.state.as_ref().is_none_or(|state| state == task.state());
             task.begun && context && state && query.since.is_none_or(|since| task.updated >= since) && is_wanted(task)
         };
-        let mut found = BinaryHeap::new();
+        let mut found = Vec::new();
         for (number, task) in self.iter().filter(|(_, task)| wanted(task)) {
             found.push((task.updated.0, number.0));
         }
         let total = found.len() as u64;
-        let mut sorted = found.into_sorted_vec();
-        sorted.retain(|key| after.is_none_or(|after| *key < after));
+        found.retain(|key| after.is_none_or(|after| *key < after));
+        let order = list::order(found.len(), &|one, other| found.get(one) > found.get(other));
+        let mut sorted = order.into_iter().filter_map(|place| found.get(place));
         let mut page = Vec::new();
         while (page.len() as u64) < query.page_size
-            && let Some(key) = sorted.pop()
+            && let Some(key) = sorted.next()
         {
             page.push(key);
         }
         let token = |(updated, number): &(i64, u64)| {
             self.get(TaskNumber(*number)).map(|task| format!("{updated}-{}", task.task().id)).unwrap_or_default()
         };
-        let next = page.last().filter(|_| !sorted.is_empty()).map(token);
-        Ok((gather(page.into_iter().map(|(_, number)| TaskNumber(number))), next, total))
+        let next = page.last().filter(|_| sorted.next().is_some()).map(|key| token(key));
+        Ok((gather(page.into_iter().map(|(_, number)| TaskNumber(*number))), next, total))
     }
 }
 

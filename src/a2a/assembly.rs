@@ -1,10 +1,10 @@
 //! One task out of many events: snapshots, statuses, artifacts in pieces (A2A 1.0 §3.1.2, §4.2.2).
 
-use alloc::collections::BinaryHeap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::json::{Json, Object};
+use crate::list::sorted;
 
 use super::event::{ArtifactUpdate, Event, StatusUpdate};
 use super::message::Message;
@@ -360,11 +360,6 @@ fn said_cost(task: &Task) -> u64 {
 
 fn fits(artifacts: &[Artifact], limit: u64) -> Result<(), TooLarge> {
     if artifacts.iter().map(cost).sum::<u64>() > limit { Err(TooLarge) } else { Ok(()) }
-}
-
-/// Names in order, to be searched.
-fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    names.collect::<BinaryHeap<_>>().into_sorted_vec()
 }
 
 /// One object of two, the newer winning; what is no object is replaced.

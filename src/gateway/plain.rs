@@ -91,7 +91,7 @@ impl Gateway {
         let page_size = count(query, "limit", 50, 1..=100)?;
         let page_token = query.string("cursor");
         let query = ListQuery { context_id: None, state, since: None, page_size, page_token, turns: None, artifacts: false };
-        let page = self.served.page(&query, |task| task.owner == owner && task.sent.is_none());
+        let page = self.served.page(&query, &|task| task.owner == owner && task.sent.is_none());
         let (page, next, _) = page.map_err(|_| Fault::invalid("`cursor` is none of this list"))?;
         let (mut items, mut out) = (Array::new(), Object::new());
         for number in page {

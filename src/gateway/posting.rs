@@ -1,6 +1,5 @@
 //! What is posted to `/mcp`: one message, or in one version several, of either era.
 
-use alloc::collections::BinaryHeap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -11,7 +10,7 @@ use crate::incoming::{KEEP_ALIVE_MS, Message, Stage, Waiting, scope_of};
 use crate::io::{Headers, PeerId, RequestId};
 use crate::json::{self, Json, Kind, Raw};
 use crate::jsonrpc::{self, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming as Rpc, PARSE_ERROR};
-use crate::list::gather;
+use crate::list::{gather, sorted};
 use crate::mcp::era::Era;
 
 /// A request of JSON-RPC.
@@ -101,8 +100,8 @@ impl Gateway {
     fn post_legacy(&mut self, request: RequestId, name: &str, messages: Vec<Request<'_>>, batch: Option<Vec<Message>>) {
         let Some(session) = self.incoming.sessions.get_mut(name) else { return };
         let ids = gather(messages.iter().map(|(id, ..)| literal(id)));
-        let sorted = ids.iter().map(String::as_str).collect::<BinaryHeap<_>>().into_sorted_vec();
-        let repeated = sorted.windows(2).any(|pair| matches!(pair, [one, next] if one == next));
+        let literals = sorted(ids.iter().map(String::as_str));
+        let repeated = literals.windows(2).any(|pair| matches!(pair, [one, next] if one == next));
         if repeated || ids.iter().any(|id| session.awaits(id)) {
             let id = messages.first().map(|(id, ..)| id).filter(|_| batch.is_none());
             let message = "a request with this `id` is still running: take another one";

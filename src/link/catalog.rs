@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::listing::ListedTool;
 use super::naming;
 use crate::json::{self, Json, Kind, Object};
-use crate::list::gather;
+use crate::list::{self, gather};
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::table::Table;
@@ -169,12 +170,11 @@ impl Catalog {
     #[must_use]
     pub fn near(&self, name: &str, is_told: &dyn Fn(&LinkedTool) -> bool) -> Vec<&str> {
         let told = self.iter().filter(|tool| is_told(tool));
-        let mut near = gather(told.map(|tool| (likeness(name, &tool.offered), tool.offered.as_str())));
-        near.retain(|(likeness, _)| *likeness * 2 > name.len().max(1));
+        let mut near = gather(told.map(|tool| (Reverse(likeness(name, &tool.offered)), tool.offered.as_str())));
+        near.retain(|(Reverse(likeness), _)| *likeness * 2 > name.len().max(1));
         // The order of names decides between equals, so that the answer is always the same.
-        near.sort_unstable_by(|(one, a), (other, b)| other.cmp(one).then(a.cmp(b)));
-        near.truncate(3);
-        gather(near.into_iter().map(|(_, name)| name))
+        let order = list::order(near.len(), &|one, other| near.get(one) < near.get(other));
+        gather(order.into_iter().take(3).filter_map(|place| near.get(place).map(|(_, name)| *name)))
     }
 }
 

@@ -4,10 +4,11 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::catalog::LinkedTool;
 use crate::json::{self, Members};
-use crate::list::gather;
+use crate::list::{self, gather};
 
 /// How many words of a query count.
 const WORDS: usize = 16;
@@ -41,17 +42,17 @@ pub fn found<'t>(tools: &[&'t Arc<LinkedTool>], query: &str) -> Vec<&'t Arc<Link
         let having = worth.iter().map(|worth| u64::from(worth.get(at).is_some_and(|worth| *worth > 0))).sum::<u64>();
         u64::from((total / having.max(1)).max(1).ilog2()) + 1
     }));
-    let mut ranked = Vec::new();
+    let mut found = Vec::new();
     for (tool, worth) in tools.iter().zip(&worth) {
         let having = worth.iter().map(|worth| u64::from(*worth > 0)).sum::<u64>();
         let score = worth.iter().zip(&rarity).map(|(worth, rarity)| worth * rarity).sum::<u64>();
         if having > 0 {
-            ranked.push((having, score, *tool));
+            found.push((Reverse((having, score)), tool.offered.as_str(), *tool));
         }
     }
-    ranked
-        .sort_unstable_by(|(one, a, tool), (other, b, with)| other.cmp(one).then(b.cmp(a)).then(tool.offered.cmp(&with.offered)));
-    gather(ranked.into_iter().map(|(.., tool)| tool))
+    let rank = |place: usize| found.get(place).map(|(worth, name, _)| (worth, name));
+    let order = list::order(found.len(), &|one, other| rank(one) < rank(other));
+    gather(order.into_iter().filter_map(|place| found.get(place).map(|(.., tool)| *tool)))
 }
 
 /// The words of a tool, each kind of place with what a word is worth there.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
 use crate::json::{self, Json, Kind, Raw};
+use crate::list::{self, gather};
 
 /// Appends a value with the members of each object in the order of their names. Members with one name keep their order,
 /// and numbers and strings their spelling, so that two values with one spelling are one value to every reader.
@@ -16,14 +17,15 @@ fn write(out: &mut String, raw: Raw<'_>) {
                 out.push_str(&json::compact(raw.get()));
                 return;
             };
-            let mut list: Vec<(&str, Raw<'_>)> = crate::list::gather(members.iter());
-            list.sort_by_key(|(name, _)| *name);
+            let list: Vec<(&str, Raw<'_>)> = gather(members.iter());
+            let name = |place: usize| list.get(place).map(|(name, _)| *name);
+            let order = list::order(list.len(), &|one, other| name(one) < name(other));
             out.push('{');
-            for (number, (name, value)) in list.into_iter().enumerate() {
+            for (number, (name, value)) in order.into_iter().filter_map(|place| list.get(place)).enumerate() {
                 out.push_str(if number > 0 { "," } else { "" });
                 json::write_string(out, name);
                 out.push(':');
-                write(out, value);
+                write(out, *value);
             }
             out.push('}');
         }

@@ -1,7 +1,6 @@
 //! A gateway from the records of another one.
 
 use alloc::boxed::Box;
-use alloc::collections::BinaryHeap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -26,7 +25,7 @@ use crate::incoming::sessions::HttpSession;
 use crate::io::{Level, PeerId};
 use crate::json::{self, Json, Raw};
 use crate::jsonrpc::Id;
-use crate::list::gather;
+use crate::list::{self, gather};
 use crate::mcp::asks::Capabilities;
 use crate::mcp::era::{Era, LEGACY_VERSIONS};
 use crate::mcp::outcome::{Code, ToolError};
@@ -344,6 +343,7 @@ fn in_order(records: &[Json]) -> impl Iterator<Item = &Json> {
         };
         (rank, record.place("number"))
     };
-    let order = records.iter().map(rank).zip(0_usize..).collect::<BinaryHeap<_>>().into_sorted_vec();
-    order.into_iter().filter_map(|(_, at)| records.get(at))
+    let ranks = gather(records.iter().map(rank));
+    let order = list::order(ranks.len(), &|one, other| ranks.get(one) < ranks.get(other));
+    order.into_iter().filter_map(|at| records.get(at))
 }

@@ -36,7 +36,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let query = ListQuery { context_id: None, state, since: None, page_size: limit, page_token, turns: None, artifacts: true };
     let (page, next, _) = run
         .served
-        .page(&query, |task| task.duty == Duty::Inbox && is_seen(run, task))
+        .page(&query, &|task| task.duty == Duty::Inbox && is_seen(run, task))
         .map_err(|_| ToolError::new(Code::InvalidArgument, "`cursor` is no cursor of list_tasks"))?;
     let (mut tasks, mut lines) = (Array::new(), Vec::new());
     for task in page.into_iter().filter_map(|number| run.served.get(number)) {
