@@ -41,7 +41,7 @@ impl Gateway {
                     self.served.begin(number, &mut self.ground.random);
                     return self.served.await_tools(number);
                 }
-                Some((_, error, false)) => error.message,
+                Some((_, error, false)) => error.into_message(),
                 None => format!("no MCP server offers {tool}"),
             };
             return self.fail_tool(number, &why);
