@@ -15,7 +15,7 @@ const cwd = program("examples");
 for (const name of readdirSync(example)) copyFileSync(join(example, name), join(cwd, name));
 
 async function bistro(t) {
-  const agent = new DemoAgent({ pace_ms: 1 });
+  const agent = new DemoAgent({ pace_ms: 20 });
   t.after(() => agent.close());
   return agent.listen();
 }

@@ -13,7 +13,7 @@ const pkg = join(root, "pkg");
 const manifest = JSON.parse(readFileSync(join(pkg, "package.json"), "utf8"));
 
 // What a page loads beside the wasm, as gzip -9, before any bundler. A kilobyte is 1000 bytes.
-const SCRIPT_LIMIT_BYTES = 32_000;
+const SCRIPT_LIMIT_BYTES = 33_500;
 // What npm downloads.
 const TARBALL_LIMIT_BYTES = 710_000;
 
