@@ -225,9 +225,17 @@ impl Model {
         let arguments = at(params, &["arguments"]).unwrap_or_default();
         let wish = Wish { number, tool, arguments, result: result.as_deref(), code };
         if answer.is_none() && call.unread {
-            self.scopes.get_mut(&scope).unwrap().untold = true;
-            let aliases = wish.string("agent").into_iter().chain(wish.aliases());
-            let sent = aliases.map(|alias| Sent { scope: scope.clone(), alias, registration: 0, alone: false, told: false });
+            let known = self.scopes.get_mut(&scope).unwrap();
+            known.untold = true;
+            let aliases: Vec<String> = wish.string("agent").into_iter().chain(wish.aliases()).collect();
+            // Whether it paid is not known, nor whether it gets that back.
+            for alias in &aliases {
+                if let Some(agent) = known.agents.get_mut(alias) {
+                    agent.unsent.insert(number, false);
+                }
+            }
+            let sent =
+                aliases.into_iter().map(|alias| Sent { scope: scope.clone(), alias, registration: 0, alone: false, told: false });
             self.sent.insert(number, sent.collect());
         } else if wish.tool == "connect_agent" {
             self.connects(&scope, &wish, now);

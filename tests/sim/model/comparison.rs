@@ -44,7 +44,9 @@ impl Model {
         for (alias, kept) in &view.agents {
             let known = scope.agents.get(alias);
             self.registrations += 1;
-            let registration = self.registrations;
+            // At the same URL what runs belongs to the agent still.
+            let same = known.filter(|agent| agent.kept.url == kept.url);
+            let registration = same.map_or(self.registrations, |agent| agent.registration);
             let recorded = known.map(|agent| agent.recorded.clone()).unwrap_or_default();
             let unsent = known.map(|agent| agent.unsent.clone()).unwrap_or_default();
             let agent = Agent { kept: kept.clone(), at: now, registration, recorded, open: true, may_pay: false, unsent };
