@@ -232,13 +232,14 @@ fn a_request_that_surely_was_not_taken_is_made_again_under_its_name() {
         assert_eq!(fault(&world.done(first)), (502, "unreachable".into()));
         let again = start_as(&mut world, &key, "send", &said);
         assert_eq!(!world.fetches.is_empty(), is_again, "{cause:?}");
-        assert!(is_again || body(&world.done(again)) == body(&world.done(first)));
+        assert!(is_again || fault(&world.done(again)) == fault(&world.done(first)));
     }
     let mut world = known(r#"{"a2a":{}}"#);
     let first = start_as(&mut world, &key, "send", &said);
-    let (exchange, _) = world.fetches.pop().unwrap();
-    world.input(Input::Head { exchange, status: 429, headers: vec![] });
-    world.input(Input::End { exchange });
+    while let Some((exchange, _)) = world.fetches.pop() {
+        world.input(Input::Head { exchange, status: 429, headers: vec![] });
+        world.input(Input::End { exchange });
+    }
     assert_eq!(fault(&world.done(first)), (429, "rate_limited".into()));
     start_as(&mut world, &key, "send", &said);
     assert!(!world.fetches.is_empty());
