@@ -195,7 +195,8 @@ impl Gateway {
         }
     }
 
-    /// Goes on from what the host keeps: tells it what is different by now.
+    /// Goes on from what the host keeps: tells it what is different by now, first what is new: a host that is stopped
+    /// between two of them has something twice and nothing not at all.
     pub(super) fn keep_from(&mut self, mut kept: Kept) {
         self.save(0);
         let outputs = mem::take(&mut self.ground.outputs);
@@ -209,11 +210,11 @@ impl Gateway {
                 lacking.push(output);
             }
         }
+        self.ground.outputs.extend(lacking);
         if self.ground.config.storage || self.ground.config.pin_storage {
             let gone = kept.iter().map(|(key, _)| Output::Save(Save { key: key.clone(), record: None }));
             self.ground.outputs.extend(gone);
         }
-        self.ground.outputs.extend(lacking);
         self.ground.outputs.extend(later);
     }
 }

@@ -2,7 +2,7 @@
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Secrets};
-use narrows::io::{Input, WorkId};
+use narrows::io::{Input, Output, Save, WorkId};
 use narrows::time::Instant;
 
 use super::caller::{at, begin, call, chunk, events, kinds, result, send_params, state, text};
@@ -78,6 +78,25 @@ fn a_task_that_grows_is_not_written_again_with_every_piece() {
     assert_eq!((&before["artifacts"], text(&after, "status.state")), (&after["artifacts"], "TASK_STATE_FAILED".into()));
     assert_eq!(again.storage.keys().iter().filter(|key| key.starts_with("task/")).count(), 2, "whole again");
     again.storage.check(&again.gateway, genesis(again.now), &again.config);
+    // Nor is anything lost where the next process is stopped while it takes over.
+    let taken_over = || Gateway::restore(genesis(world.now), world.config.clone(), &world.storage.pieces()).unwrap();
+    let saves: Vec<Save> = core::iter::from_fn({
+        let mut gateway = taken_over();
+        move || gateway.poll_output()
+    })
+    .filter_map(|output| if let Output::Save(save) = output { Some(save) } else { None })
+    .collect();
+    assert!(saves.iter().any(|save| save.record.is_none()), "something goes");
+    for stop in 0..saves.len() {
+        let mut storage = world.storage.clone();
+        saves.iter().take(stop).for_each(|save| storage.keep(save.clone()));
+        let gateway = Gateway::restore(genesis(world.now), world.config.clone(), &storage.pieces()).unwrap();
+        let mut again = World::with(gateway, world.config.clone());
+        again.storage = storage;
+        again.drain();
+        let after = result(&mut again, "GetTask", &format!(r#"{{"id":"{id}"}}"#));
+        assert_eq!(before["artifacts"], after["artifacts"], "stopped after {stop}");
+    }
 }
 
 #[test]
