@@ -53,11 +53,11 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
   let origin;
   const waiting = []; // what waits since before it listened
   const onNotice = ({ event, fields }, log) => {
+    if (accessLog && event === "request_served") log.line({ at: new Date().toISOString(), event, ...fields });
     if (!event.startsWith("approval_")) return;
     if (origin === undefined) return waiting.push(fields);
     const told = invitation(origin, fields);
     if (told) log.say(told);
-    if (accessLog && event === "request_served") log.line({ at: new Date().toISOString(), event, ...fields });
   };
   const { driver, log, broken } = driven(configuration, { config, trace, state, onNotice });
   const read = () => {
