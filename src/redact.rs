@@ -314,7 +314,12 @@ impl Secrets {
         let mut joined = String::from(before);
         texts.iter().for_each(|text| joined.push_str(text));
         let mut runs = self.runs(joined.as_bytes(), effort);
-        let begun = if more { self.begun_at_end(joined.as_bytes()) } else { 0 };
+        if let Some(read) = Read::of(joined.as_bytes()) {
+            let mut escaped = self.runs(&read.bytes, effort);
+            escaped.iter_mut().for_each(|run| (run.start, run.end) = (read.place(run.start), read.place(run.end)));
+            runs = merged(runs, escaped);
+        }
+        let begun = if more { at_end(joined.as_bytes(), |text| self.begun_at_end(text)) } else { 0 };
         if begun >= WINDOW {
             let (start, end) = (joined.len() - begun, joined.len());
             match runs.last_mut().filter(|run| run.end > start) {
@@ -398,6 +403,24 @@ fn nearest<'a>(spellings: &'a [Spelling], bytes: &[u8], effort: &mut Effort) -> 
     let shared = both.iter().flatten().map(|(_, shared)| *shared).max();
     effort.spend(shared.unwrap_or(0), spellings.len());
     both
+}
+
+/// What was found in two readings of one text: where it overlaps it is one.
+fn merged(plain: Vec<Run>, escaped: Vec<Run>) -> Vec<Run> {
+    let (mut plain, mut escaped) = (plain.into_iter().peekable(), escaped.into_iter().peekable());
+    let mut runs = Vec::<Run>::new();
+    loop {
+        let next = match (plain.peek(), escaped.peek()) {
+            (Some(one), Some(other)) if other.start < one.start => escaped.next(),
+            (Some(_), _) => plain.next(),
+            (None, _) => escaped.next(),
+        };
+        let Some(next) = next else { return runs };
+        match runs.last_mut() {
+            Some(last) if next.start < last.end => last.end = last.end.max(next.end),
+            Some(_) | None => runs.push(next),
+        }
+    }
 }
 
 /// A piece of a text with the secrets replaced that reach into it; none where none does.

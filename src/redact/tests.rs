@@ -354,3 +354,19 @@ fn texts_in_any_pieces_lose_what_the_whole_loses() {
         assert_eq!(joined.replace("[redacted]", ""), of_whole.replace("[redacted]", ""), "{pieces:?}");
     }
 }
+
+#[test]
+fn texts_that_stand_together_are_read_with_their_escapes() {
+    let secrets = secrets(&[("X-Api-Key", TOKEN)]);
+    let written: String = TOKEN.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    let (start, end) = written.split_at(6 * 4 + 3);
+    for (texts, expected) in [
+        (["the key", &written], ["the key", "[redacted]"]),
+        ([TOKEN, &written], ["[redacted]", "[redacted]"]),
+        ([start, end], ["[redacted]", "[redacted]"]),
+        (["a \\ b", "c"], ["a \\ b", "c"]),
+    ] {
+        let list = |texts: [&str; 2]| texts.map(|text| format!(r#"{{"text":{}}}"#, Json::string(text).as_str())).join(",");
+        assert_eq!(json(&secrets, &format!("[{}]", list(texts))), format!("[{}]", list(expected)), "{texts:?}");
+    }
+}
