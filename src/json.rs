@@ -247,18 +247,23 @@ pub fn members(raw: Raw<'_>) -> Option<Members<'_>> {
     Some(Members(list))
 }
 
-/// How many elements and members stand in a value, and inside its elements and its members of some names, so deep.
+/// How many members of an object are no pieces of their own: all that those which are read have.
+const MEMBERS: u64 = 16;
+
+/// How many elements stand in a value, and members beyond those that any object may have, and how many inside its elements
+/// and its members of some names, so deep.
 #[must_use]
 pub fn count(raw: Raw<'_>, names: &[&str], depth: u32) -> u64 {
     let is_object = kind(raw) == Kind::Object;
     let Some(depth) = depth.checked_sub(1).filter(|_| is_object || kind(raw) == Kind::Array) else { return 0 };
-    let (mut inside, mut found) = (Inside::new(raw), 0);
+    let (mut inside, mut own, mut found) = (Inside::new(raw), 0_u64, 0);
     while let Some(first) = inside.next() {
         let value = if is_object { inside.next() } else { Some(first) };
         let leads = !is_object || name_of(first).is_some_and(|name| names.contains(&name.as_ref()));
-        found += 1 + value.filter(|_| leads).map_or(0, |value| count(value, names, depth));
+        own += 1;
+        found += value.filter(|_| leads).map_or(0, |value| count(value, names, depth));
     }
-    found
+    found + if is_object { own.saturating_sub(MEMBERS) } else { own }
 }
 
 fn name_of(raw: Raw<'_>) -> Option<Cow<'_, str>> {

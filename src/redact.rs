@@ -90,8 +90,8 @@ impl Secrets {
     }
 
     /// Learns the credentials of a header field: without the scheme word, those of at least eight characters, none of
-    /// harmless fields, nor ordinary words in fields that are not named like a credential; each cookie's value; the
-    /// password of `Basic` (RFC 7617 §2) too.
+    /// harmless fields, nor ordinary words in fields that say where a request belongs; each cookie's value; the password
+    /// of `Basic` (RFC 7617 §2) too.
     pub fn learn(&mut self, name: &str, value: &str) {
         credentials::of_header(name, value).iter().for_each(|secret| self.add(secret));
     }

@@ -8,6 +8,7 @@ use crate::a2a::dialect::Interface;
 use crate::call::CallId;
 use crate::call::dispatch::Pending;
 use crate::caller::CallerCard;
+use crate::config::McpServer;
 use crate::held::{Pool, Share};
 use crate::inbox::Inbox;
 use crate::limits::Limits;
@@ -51,14 +52,15 @@ impl Scope {
         is_quiet && self.registry.is_empty() && self.inbox.is_empty() && self.caller.is_none() && self.known.is_empty()
     }
 
-    /// Learns secrets. Where others make room for them, those of the agents do not.
-    pub fn learn(&mut self, learn: impl FnOnce(&mut Secrets)) {
+    /// Learns secrets. Where others make room for them, those of the agents do not, nor those of the MCP servers.
+    pub fn learn(&mut self, servers: &[McpServer], learn: impl FnOnce(&mut Secrets)) {
         let (first, _) = self.secrets.numbers();
         learn(&mut self.secrets);
         if self.secrets.numbers().0 != first {
             for (_, agent) in self.registry.iter() {
                 agent.headers.iter().for_each(|(name, value)| self.secrets.learn(name, value));
             }
+            servers.iter().for_each(|server| server.teach(&mut self.secrets));
         }
     }
 

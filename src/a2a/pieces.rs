@@ -55,8 +55,10 @@ mod tests {
         ] {
             let text = format!("{start}{}{end}", many(item, 1000));
             let raw = json::parse(&text, 16).unwrap();
-            assert!(is_crumbled(raw, 999 * PIECE_BYTES) && !is_crumbled(raw, 1010 * PIECE_BYTES), "{text}");
+            assert!(is_crumbled(raw, 980 * PIECE_BYTES) && !is_crumbled(raw, 1010 * PIECE_BYTES), "{text}");
         }
+        let words = format!(r#"{{"result":{{"parts":[{}]}}}}"#, many(r#"{"kind":"text","text":"word "}"#, 1000));
+        assert!(!is_crumbled(json::parse(&words, 16).unwrap(), 1000 * PIECE_BYTES), "a part is one piece");
         for text in [
             format!(r#"{{"result":{{"parts":[{{"data":[{}]}}]}}}}"#, many("1", 1000)),
             format!(r#"{{"metadata":{{"parts":[{}]}},"message":"{}"}}"#, many("1", 1000), many("1", 1000)),

@@ -81,7 +81,7 @@ fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolErr
     };
     let message = if detail.is_empty() { format!("{label} {what}") } else { format!("{label} {what} ({detail})") };
     let mut error = ToolError::new(code, message);
-    error.unsent = matches!(cause, Cause::Refused | Cause::Dns | Cause::Tls);
+    error.unsent = !answered && cause.unsent();
     error
 }
 

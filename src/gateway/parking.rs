@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::Gateway;
 use crate::call::dispatch::Sink;
 use crate::call::kept::Kept;
+use crate::call::pace::Pace;
 use crate::call::{Call, CallId, Caller, Ended, Work, asking, policy};
 use crate::incoming::NOBODY;
 use crate::io::PeerId;
@@ -111,6 +112,10 @@ impl Gateway {
         let questions = call.work.questions();
         if questions.is_empty() {
             return;
+        }
+        // Nothing is told of a request after its answer.
+        if let Some(told) = call.caller.pace.release(self.ground.now, true) {
+            self.ground.say(call.caller.peer, Some(&call.caller.request), false, None, told);
         }
         call.sink = Sink::Parked;
         (call.caller.progress_token, call.caller.log_level) = (None, None);
@@ -225,7 +230,7 @@ impl Gateway {
             Sink::Peer | Sink::Parked | Sink::Left | Sink::Inbox(_) | Sink::Push(_) | Sink::Request(..) | Sink::Nobody => {}
         }
         if call.sink.is_away() {
-            (call.caller.peer, call.caller.progress_token) = (NOBODY, None);
+            (call.caller.peer, call.caller.progress_token, call.caller.pace) = (NOBODY, None, Pace::default());
         }
         if let Some(session) = self.peers.get_mut(&call.caller.peer).filter(|_| call.sink == Sink::Peer) {
             session.begin(&call.caller.request, id);
@@ -247,7 +252,7 @@ impl Gateway {
         }
         if call.sink == Sink::Peer && is_alone {
             call.sink = Sink::Left;
-            (call.caller.peer, call.caller.progress_token) = (NOBODY, None);
+            (call.caller.peer, call.caller.progress_token, call.caller.pace) = (NOBODY, None, Pace::default());
             let request = call.caller.request.clone();
             if let Some(session) = self.peers.get_mut(&peer) {
                 session.end(&request);

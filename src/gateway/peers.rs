@@ -211,7 +211,8 @@ impl Gateway {
         }
         let arguments = params.get("arguments").and_then(json::members);
         let (Some(arguments), Some(session)) = (arguments, self.peers.get(&peer)) else { return };
-        self.scopes.get_or_default(session.scope.as_str()).learn(|secrets| secrets.learn_arguments(&arguments));
+        let scope = self.scopes.get_or_default(session.scope.as_str());
+        scope.learn(&self.ground.config.mcp_servers, |secrets| secrets.learn_arguments(&arguments));
     }
 
     fn call(&mut self, peer: PeerId, id: &Id, params: Option<Raw<'_>>, wanted: Wanted<'_>) {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::Gateway;
 use crate::call::dispatch::{self, Dispatch, Sink};
+use crate::call::pace::Pace;
 use crate::call::{Call, CallId, Caller, Ended, Run, Work, fitting};
 use crate::config::ExternalAgent;
 use crate::io::{Deadline, Level, PeerId, Reason};
@@ -81,7 +82,8 @@ impl Gateway {
     /// Takes up work that goes on by itself.
     pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, subject: &Subject, dispatched: Vec<Dispatch>) {
         for Dispatch { call, sink, work } in dispatched {
-            let caller = Caller { call, progress_token: None, log_level: None, meta: Vec::new(), ..caller.clone() };
+            let (meta, pace) = (Vec::new(), Pace::default());
+            let caller = Caller { call, progress_token: None, log_level: None, meta, pace, ..caller.clone() };
             let started = self.ground.now;
             let subject = subject.clone();
             self.enter(Box::new(Call { caller, sink, scope: scope.into(), subject, work, started, timer: None }));

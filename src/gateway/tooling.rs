@@ -65,6 +65,10 @@ impl Gateway {
 
     /// Calls the tools of tasks that waited until it is known which there are.
     pub(super) fn call_awaited(&mut self) {
+        // Where they are kept, the next process goes on waiting.
+        if self.incoming.stopping && self.ground.config.storage {
+            return;
+        }
         for number in self.served.take_awaiting() {
             if self.served.get(number).is_some_and(|task| !task.state().is_terminal()) {
                 self.call_tool(number);

@@ -43,9 +43,9 @@ const HARMLESS: [&str; 26] = [
     "X-Request-Id",
 ];
 
-/// What stands in the names of fields that hold credentials, whatever their values.
-const NAMED: &str =
-    "auth key token secret pass pwd credential cookie session sid sign jwt bearer csrf xsrf assertion otp pin code";
+/// How the names of fields end that say where a request belongs.
+const PLACES: &str = "app channel cluster country department env environment locale mode organization project region \
+                      source stage team tenant version workspace zone";
 
 /// The longest value that may be ordinary words, and the longest of those.
 const WORDS: usize = 24;
@@ -85,8 +85,8 @@ fn is_word(piece: &str) -> bool {
     one_case && (1..=WORD).contains(&piece.len()) && vowels * 4 >= piece.len()
 }
 
-/// The credentials of a header field, without scheme words and short ones. A field whose name says nothing of credentials
-/// has none where its value is ordinary.
+/// The credentials of a header field, without scheme words and short ones. A field that says where a request belongs has
+/// none where its value is ordinary.
 pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     let value = value.trim_ascii();
@@ -103,7 +103,8 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
         let known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
         let credential = if known || (authorization && !scheme.is_empty()) { rest.trim_ascii() } else { value };
         let lower = name.to_ascii_lowercase();
-        if !known && !NAMED.split(' ').any(|part| text::holds(&lower, part)) && is_ordinary(value) {
+        let last = lower.rsplit(['-', '_']).next().unwrap_or_default();
+        if !known && PLACES.split_ascii_whitespace().any(|place| place == last) && is_ordinary(value) {
             return secrets;
         }
         if scheme.eq_ignore_ascii_case("Basic") {

@@ -69,7 +69,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
 /// # Errors
 /// Where its address is not called, or the scope is full.
 pub(crate) fn connect_external(run: &mut Run<'_>, agent: &ExternalAgent) -> Result<Started, ToolError> {
-    run.scope.learn(|secrets| agent.headers.iter().for_each(|(name, value)| secrets.learn(name, value)));
+    run.scope.learn(&run.ground.config.mcp_servers, |secrets| {
+        agent.headers.iter().for_each(|(name, value)| secrets.learn(name, value))
+    });
     let rate = run.ground.config.rate_limit.unwrap_or(Rate { micro_rps: 0, burst: 0 });
     let registration = Registration { url: agent.url.clone(), headers: agent.headers.clone(), rate, ping_endpoint: None };
     register(run, &agent.name, registration, None)

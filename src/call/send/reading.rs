@@ -7,6 +7,7 @@ use super::{Happening, Send, State};
 use crate::a2a::{self, Event, Fault, FaultKind};
 use crate::call::{Ended, Run, fault};
 use crate::exchange::{Failure, Reply, Report};
+use crate::held::CROWDED;
 use crate::io::{Cause, Reason};
 use crate::json::Json;
 use crate::mcp::outcome::{Code, ToolError};
@@ -93,6 +94,8 @@ impl Send {
             Report::Failed(failure) => {
                 let is_final = match &failure {
                     Failure::Transport { cause, .. } => matches!(cause, Cause::Blocked | Cause::Redirect),
+                    // Others hold much just now.
+                    Failure::TooLarge(CROWDED) => false,
                     Failure::TooLarge(_) | Failure::Redirect { .. } | Failure::Blocked(_) => true,
                 };
                 let error = fault::failure(run, &self.target.label, &failure);
