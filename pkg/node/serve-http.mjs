@@ -67,7 +67,11 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
   watched.follow(driver, read, log);
   const server = new HttpServer(driver, configuration.limits, service.files(configuration));
   const told = endingSignal(() => watched.reload());
-  const { address, port: actual } = await listen(server, name, port ?? service.port);
+  const { address, port: actual } = await listen(server, name, port ?? service.port).catch((error) => {
+    // It has begun its work before it listens.
+    driver.dispose();
+    throw error;
+  });
   origin = addressed(onlyHere ? name : address, actual);
   for (const fields of waiting) onNotice({ event: "approval_pending", fields }, log);
   process.stdout.write(`${service.welcome(origin, file)}To end it: Ctrl-C.\n`);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -87,6 +88,17 @@ test("a served gateway starts its servers before anybody asks", { timeout: 60_00
   command.child.kill("SIGTERM");
   await command.exit();
   await gone(file, 1);
+});
+
+test("a gateway that cannot listen ends with the servers that it started", { timeout: 60_000 }, async (t) => {
+  const [config, file] = ["narrows.json", "pids"].map((name) => join(folder(t), name));
+  writeFileSync(config, JSON.stringify({ mcp_servers: [server("s", ["plain", file])] }));
+  const taken = createServer();
+  await new Promise((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  t.after(() => taken.close());
+  const command = new Command(t, ["serve", "--port", String(taken.address().port), "--config", config]);
+  assert.equal(await command.exit(), 2);
+  if (existsSync(file)) await gone(file, 1);
 });
 
 test("a server sees a safe part of the environment, and what it is given", async (t) => {
