@@ -155,7 +155,11 @@ impl Gateway {
         for Restored { number, busy, waiting } in self.served.take_restored(self.ground.config.limits.artifact_bytes) {
             self.resume_pushes(number, waiting);
             self.served.await_tools(number);
-            if !busy || self.served.get(number).is_none_or(|task| task.state().is_terminal()) {
+            let Some(task) = self.served.get(number) else { continue };
+            // A change is kept before the record that says who works on it: the process may have ended between the two.
+            let was_busy =
+                busy || matches!(task.duty, Duty::Function { .. } | Duty::Relay { .. }) && !task.state().is_interrupted();
+            if !was_busy || task.state().is_terminal() {
                 continue;
             }
             let is_called = |task: &ServedTask| matches!(task.duty, Duty::Tool { call: Some(_), .. });

@@ -85,7 +85,8 @@ impl Secrets {
         if self.secrets.is_empty() {
             return;
         }
-        let (mut end, longest) = (String::new(), self.longest());
+        // Each byte may be written as an escape of six.
+        let (mut end, longest) = (String::new(), 6 * self.longest());
         for part in before.iter().rev().take(longest) {
             if end.len() >= longest {
                 break;
