@@ -25,8 +25,11 @@ export function respond(driver, request, ended, behind_bytes = STREAM_BYTES) {
     const headers = [...request.headers].filter(([name]) => name !== SCHEME);
     if (!request.headers.has("host")) headers.push(["host", host]);
     if (protocol === "https:") headers.push([SCHEME, "https"]);
-    const reply = new Reply({ resolve, reject, ended, leave: () => driver.requestGone(number) }, behind_bytes);
-    const number = driver.request(request.method, pathname + search, headers, reply);
+    let number;
+    // The answer may come, and be too much, before the request has its number.
+    const leave = () => (number === undefined ? queueMicrotask(() => driver.requestGone(number)) : driver.requestGone(number));
+    const reply = new Reply({ resolve, reject, ended, leave }, behind_bytes);
+    number = driver.request(request.method, pathname + search, headers, reply);
     if (request.signal?.aborted) return reply.fail(request.signal.reason);
     request.signal?.addEventListener("abort", () => reply.fail(request.signal.reason), { once: true });
     hand(request, reply, (bytes) => driver.requestBody(number, bytes)).then(

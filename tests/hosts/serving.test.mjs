@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
 import { Gateway } from "../../pkg/node.mjs";
+import { respond } from "../../pkg/lib/serving.mjs";
 import { Gateway as PageGateway } from "../../pkg/web.mjs";
 import { Caller } from "./a2a.mjs";
 import { settled } from "./driven.mjs";
@@ -245,4 +246,21 @@ test("a session of the older era goes on over several requests", async (t) => {
   assert.match(await list.text(), /send_message/);
   const bye = new Request(`${ORIGIN}/mcp`, { method: "DELETE", headers: { "mcp-session-id": session } });
   assert.ok((await gateway.fetch(bye)).ok);
+});
+
+test("a stream that is too much at once fails, and its request goes", async () => {
+  const gone = [];
+  const driver = {
+    request(method, target, headers, response) {
+      response.head(200, [["content-type", "text/event-stream"]]);
+      response.flush();
+      response.body("x".repeat(100));
+      return 7;
+    },
+    requestEnd() {},
+    requestGone: (number) => gone.push(number),
+  };
+  const response = await respond(driver, new Request(`${ORIGIN}/mcp`), () => new Error("ended"), 10);
+  await assert.rejects(response.text(), { code: "too_large" });
+  assert.deepEqual(gone, [7]);
 });
