@@ -300,12 +300,7 @@ impl Secrets {
         }
         let plain = written(&self.runs(text.as_bytes(), effort), text, 0..text.len(), form);
         let text = plain.as_deref().unwrap_or(text);
-        let escaped = Read::of(text.as_bytes()).and_then(|read| {
-            let mut runs = self.runs(&read.bytes, effort);
-            runs.iter_mut().for_each(|run| (run.start, run.end) = (read.place(run.start), read.place(run.end)));
-            written(&runs, text, 0..text.len(), form)
-        });
-        escaped.or(plain)
+        written(&self.escaped_runs(text, effort), text, 0..text.len(), form).or(plain)
     }
 
     /// Replaces every secret in texts that follow each other and are read as one, in each of them that has a piece of it;
@@ -313,12 +308,8 @@ impl Secrets {
     fn replace_across(&self, before: &str, texts: &[Cow<'_, str>], more: bool, effort: &mut Effort) -> Vec<Option<String>> {
         let mut joined = String::from(before);
         texts.iter().for_each(|text| joined.push_str(text));
-        let mut runs = self.runs(joined.as_bytes(), effort);
-        if let Some(read) = Read::of(joined.as_bytes()) {
-            let mut escaped = self.runs(&read.bytes, effort);
-            escaped.iter_mut().for_each(|run| (run.start, run.end) = (read.place(run.start), read.place(run.end)));
-            runs = merged(runs, escaped);
-        }
+        let plain = self.runs(joined.as_bytes(), effort);
+        let mut runs = merged(plain, self.escaped_runs(&joined, effort));
         let begun = if more { at_end(joined.as_bytes(), |text| self.begun_at_end(text)) } else { 0 };
         if begun >= WINDOW {
             let (start, end) = (joined.len() - begun, joined.len());
@@ -334,6 +325,14 @@ impl Secrets {
             written(&runs, &joined, piece, Form::Redacted)
         });
         gather(pieces)
+    }
+
+    /// Where secrets stand in a text that are written in escapes.
+    fn escaped_runs(&self, text: &str, effort: &mut Effort) -> Vec<Run> {
+        let Some(read) = Read::of(text.as_bytes()) else { return Vec::new() };
+        let mut runs = self.runs(&read.bytes, effort);
+        runs.iter_mut().for_each(|run| (run.start, run.end) = (read.place(run.start), read.place(run.end)));
+        runs
     }
 
     /// How long a secret may be, as it is written.
