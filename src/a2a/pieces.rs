@@ -30,12 +30,21 @@ const NAMES: [&str; 17] = [
 /// How deep they stand at most: in the parts of the history of a task behind JSON-RPC.
 const DEPTH: u32 = 12;
 
+/// How many pieces an answer may be made of, whose bytes may be `limit`: as many as everybody may hold, at least.
+fn most(limit: u64) -> u64 {
+    limit.max(FREE_BYTES) / PIECE_BYTES
+}
+
+/// Whether a text is long enough to be made of too many pieces: none takes less than two bytes.
+#[must_use]
+pub fn may_be_crumbled(bytes: u64, limit: u64) -> bool {
+    bytes / 2 > most(limit)
+}
+
 /// Whether the pieces of an answer alone take more than `limit` bytes, and more than everybody may hold.
 #[must_use]
 pub fn is_crumbled(raw: Raw<'_>, limit: u64) -> bool {
-    let most = limit.max(FREE_BYTES) / PIECE_BYTES;
-    // None takes less than two bytes.
-    raw.get().len() as u64 / 2 > most && json::count(raw, &NAMES, DEPTH) > most
+    may_be_crumbled(raw.get().len() as u64, limit) && json::count(raw, &NAMES, DEPTH) > most(limit)
 }
 
 #[cfg(test)]

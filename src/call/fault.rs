@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Run;
 use super::target::Target;
-use crate::a2a::pieces::{PIECE_BYTES, is_crumbled};
+use crate::a2a::pieces::{PIECE_BYTES, is_crumbled, may_be_crumbled};
 use crate::a2a::{self, Fault, FaultKind};
 use crate::exchange::{Failure, Reply};
 use crate::held;
@@ -140,10 +140,12 @@ pub fn answer(label: &str, fault: &Fault, credentials: &str) -> ToolError {
 pub fn decoded(run: &Run<'_>, dialect: a2a::Dialect, reply: &Reply) -> Result<a2a::Reply, Fault> {
     let kind = http::header(&reply.headers, "content-type").unwrap_or_default();
     let limits = &run.ground.config.limits;
-    let text = String::from_utf8_lossy(&reply.body);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    if json::parse(text, limits.depth()).is_ok_and(|raw| is_crumbled(raw, limits.reply_bytes)) {
-        return Err(Fault::Pieces("reply_bytes"));
+    if may_be_crumbled(reply.body.len() as u64, limits.reply_bytes) {
+        let text = String::from_utf8_lossy(&reply.body);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if json::parse(text, limits.depth()).is_ok_and(|raw| is_crumbled(raw, limits.reply_bytes)) {
+            return Err(Fault::Pieces("reply_bytes"));
+        }
     }
     let read = |body: &[u8]| a2a::reply(dialect, reply.status, kind, body, limits.depth());
     read(&reply.body).or_else(|_| read(clean(run, &reply.body).as_bytes()))
