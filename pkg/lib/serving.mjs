@@ -1,7 +1,7 @@
 import { GatewayError } from "./error.mjs";
 
 /** The core's own default of `limits.stream_bytes`: a reader may be as far behind as an agent may run ahead. */
-const STREAM_BYTES = 64 << 20;
+export const STREAM_BYTES = 64 << 20;
 
 /** Responses that have no body (WHATWG Fetch §2.2.3, a null body status). */
 const BODILESS = new Set([101, 204, 205, 304]);

@@ -1,7 +1,7 @@
-const http = process.getBuiltinModule("node:http");
+import { STREAM_BYTES } from "../lib/serving.mjs";
+import { UNREAD_BYTES } from "./writer.mjs";
 
-/** The core's own default of `limits.stream_bytes`: a reader may be as far behind as an agent may run ahead. */
-const STREAM_BYTES = 64 << 20;
+const http = process.getBuiltinModule("node:http");
 
 /** So long may what waits to be read make no way at all. A reader that is slow has time, one that stands still has not. */
 const STANDSTILL_MS = 30_000;
@@ -11,9 +11,6 @@ const LEAST_BYTES = 512 << 10;
 
 /** A large answer is written in pieces of so many characters. */
 const PIECE = 128 << 10;
-
-/** The core's own default of `limits.unread_bytes`. */
-const UNREAD_BYTES = 256 << 20;
 
 /** A head comes within this time, */
 const HEAD_MS = 10_000;

@@ -4,12 +4,10 @@ import { driven } from "./driven.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
 import { WatchedFile } from "./reload.mjs";
 import { serveStdio } from "./stdio.mjs";
+import { UNREAD_BYTES } from "./writer.mjs";
 
 /** The core's own default of `limits.message_bytes`. */
 const MESSAGE_BYTES = 32 << 20;
-
-/** The core's own default of `limits.unread_bytes`. */
-const UNREAD_BYTES = 256 << 20;
 
 /** JavaScript strings end at half a GiB: a longer message cannot be taken in, whatever the configuration says. */
 const MAX_MESSAGE_BYTES = 256 << 20;

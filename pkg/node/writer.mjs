@@ -1,3 +1,6 @@
+/** The core's own default of `limits.unread_bytes`. */
+export const UNREAD_BYTES = 256 << 20;
+
 /** How a progress notification begins, with the token that says whose it is. */
 const PROGRESS = /^\{"jsonrpc":"2\.0","method":"notifications\/progress","params":\{"progressToken":("(?:[^"\\]|\\.)*"|[-+.\w]+)/;
 
