@@ -511,14 +511,20 @@ fn what_may_be_a_password_in_an_alias_is_not_said_again() {
     }
 }
 
-#[test]
-fn what_an_agent_repeats_is_told_now_and_then() {
+/// A send whose progress is told, and its stream.
+fn streaming() -> (World, ExchangeId) {
     let mut world = World::new("{}");
     world.connect(Some(STREAMING_CARD));
     let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"x"},"_meta":{"progressToken":1}}}"#;
     world.input(Input::Message { peer: PEER, text: call.into() });
     let (exchange, _) = world.request();
     world.head(exchange, 200, EVENTS, None);
+    (world, exchange)
+}
+
+#[test]
+fn what_an_agent_repeats_is_told_now_and_then() {
+    let (mut world, exchange) = streaming();
     let event = format!("data: {}\n\n", result(WORKING));
     world.input(Input::Body { exchange, bytes: event.clone().into() });
     let update = r#"{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}"#;
@@ -535,12 +541,7 @@ fn what_an_agent_repeats_is_told_now_and_then() {
 
 #[test]
 fn a_flood_of_words_is_told_ten_times_a_second_and_the_last_one_with_the_answer() {
-    let mut world = World::new("{}");
-    world.connect(Some(STREAMING_CARD));
-    let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send_message","arguments":{"agent":"a","message":"x"},"_meta":{"progressToken":1}}}"#;
-    world.input(Input::Message { peer: PEER, text: call.into() });
-    let (exchange, _) = world.request();
-    world.head(exchange, 200, EVENTS, None);
+    let (mut world, exchange) = streaming();
     world.input(Input::Body { exchange, bytes: format!("data: {}\n\n", result(WORKING)).into() });
     let words = |number: u32| {
         let update = format!(

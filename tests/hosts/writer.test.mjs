@@ -4,6 +4,27 @@ import { test } from "node:test";
 
 import { LineWriter } from "../../pkg/node/writer.mjs";
 
+/** A reader that stands still until it reads everything. */
+function standing() {
+  const [taken, waiting] = [[], []];
+  const stream = new Writable({
+    highWaterMark: 1,
+    write: (chunk, _, done) => {
+      taken.push(String(chunk));
+      waiting.push(done);
+    },
+  });
+  const read = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      waiting.shift()();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return taken.join("").trim().split("\n");
+  };
+  return { stream, read };
+}
+
 test("too many waiting bytes are told, and so is their end", async () => {
   const waiting = [];
   const stream = new Writable({ highWaterMark: 16, write: (chunk, _, done) => waiting.push(done) });
@@ -83,14 +104,7 @@ test("a reader that is far behind gets everything in order, and never very much 
 });
 
 test("of the progress of a call, the last waits for a reader that stands still", async () => {
-  const [taken, waiting] = [[], []];
-  const stream = new Writable({
-    highWaterMark: 1,
-    write: (chunk, _, done) => {
-      taken.push(String(chunk));
-      waiting.push(done);
-    },
-  });
+  const { stream, read } = standing();
   const writer = new LineWriter(stream, { queueBytes: 10 });
   const progress = (token, progress) => JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: token, progress } });
   writer.write("the first is too much");
@@ -101,36 +115,19 @@ test("of the progress of a call, the last waits for a reader that stands still",
   writer.write("answer");
   writer.write(progress(7, 1000));
   writer.write("other");
-  await new Promise((resolve) => setImmediate(resolve));
-  while (waiting.length > 0) {
-    waiting.shift()();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  const lines = taken.join("").trim().split("\n");
+  const lines = await read();
   assert.deepEqual(lines, ["the first is too much", progress("a\"b", 999), progress(7, 1000), "answer", "other"]);
 });
 
 test("where too much waits, a large answer is an error for its caller", async () => {
-  const [taken, waiting] = [[], []];
-  const stream = new Writable({
-    highWaterMark: 1,
-    write: (chunk, _, done) => {
-      taken.push(String(chunk));
-      waiting.push(done);
-    },
-  });
+  const { stream, read } = standing();
   const writer = new LineWriter(stream, { queueBytes: 10, unreadBytes: 250_000 });
   const answer = (id) => JSON.stringify({ jsonrpc: "2.0", id, result: { text: "x".repeat(100_000) } });
   const ids = [1, 'a"b', 3, -4.5];
   writer.write("the first is too much");
   for (const id of ids) writer.write(answer(id));
   writer.write("small");
-  await new Promise((resolve) => setImmediate(resolve));
-  while (waiting.length > 0) {
-    waiting.shift()();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  const lines = taken.join("").trim().split("\n");
+  const lines = await read();
   assert.deepEqual([lines[1], lines[2], lines[5]], [answer(1), answer('a"b'), "small"]);
   for (const [line, id] of [[lines[3], 3], [lines[4], -4.5]]) {
     const { error, ...rest } = JSON.parse(line);

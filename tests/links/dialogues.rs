@@ -4,11 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use narrows::config::Config;
-use narrows::gateway::{Gateway, Genesis, Secrets};
 use narrows::io::{Input, LinkEvent, LinkId, PeerId};
 use narrows::json;
-use narrows::time::{Instant, WallTime};
 
 use crate::asking::{ALL, shake};
 use crate::chance::{Chance, seeds};
@@ -18,7 +15,6 @@ use crate::world::{World, at, servers, string_at};
 const SERVERS: [&str; 2] = ["old", "new"];
 /// The first two are in sessions, the others are not.
 const PEERS: [u64; 4] = [1, 2, 3, 4];
-const BIRTH_MS: i64 = 1_800_000_000_000;
 const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":"#;
 
 fn is_modern(peer: u64) -> bool {
@@ -332,18 +328,11 @@ impl Dialogue {
     /// The gateway ends and goes on from its snapshot.
     fn restart(&mut self) {
         self.look();
-        let pieces = self.world.gateway.snapshot(Secrets::Keep);
-        let now = self.world.now;
-        let unix_ms = WallTime(BIRTH_MS + i64::try_from(now).unwrap());
-        let genesis = Genesis { seed: [8; 32], now: Instant::from_ms(now), unix_ms };
-        let config = Config::from_json(&config()).unwrap();
         // Processes have numbers of their own in each life.
         (self.opened, self.dead) = (BTreeSet::new(), BTreeSet::new());
         self.running.clear();
         self.questions.values_mut().for_each(|question| question.link = None);
-        self.world = World::with(Gateway::restore(genesis, config, &pieces).unwrap());
-        self.world.now = now;
-        self.world.input(Input::Tick);
+        self.world = self.world.restarted(8, &config());
         self.count("restarted");
     }
 

@@ -5,20 +5,18 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use narrows::config::Config;
-use narrows::gateway::{Gateway, Genesis, Secrets};
+use narrows::gateway::Gateway;
 use narrows::io::{AuthorizeEvent, Cause, ExchangeId, Input, PeerId, Request, TokenOrder};
-use narrows::time::{Instant, WallTime};
 
 use crate::asking::shake;
 use crate::chance::{Chance, seeds};
-use crate::world::{World, at, string_at};
+use crate::world::{World, at, birth, string_at};
 
 const URL: &str = "https://s.test/mcp";
 const TOKEN_URL: &str = "https://as.test/token";
 const RESOURCE: &str = r#"{"resource":"https://s.test/mcp","authorization_servers":["https://as.test"]}"#;
 const METADATA: &str = r#"{"issuer":"https://as.test","authorization_endpoint":"https://as.test/authorize","token_endpoint":"https://as.test/token","registration_endpoint":"https://as.test/register","code_challenge_methods_supported":["S256"],"token_endpoint_auth_methods_supported":["none"]}"#;
 const CONFIG: &str = r#"{"mcp_servers":[{"name":"s","transport":{"type":"http","url":"https://s.test/mcp"}}]}"#;
-const BIRTH_MS: i64 = 1_800_000_000_000;
 /// How long a token is good, and how long a store waits for whoever replaces a record.
 const TOKEN_MS: u64 = 3_600_000;
 const STORE_MS: u64 = 30_000;
@@ -56,11 +54,6 @@ struct Grants {
 }
 
 /// Each life of a gateway has randomness of its own.
-fn birth(life: u8, now: u64) -> Genesis {
-    let unix_ms = WallTime(BIRTH_MS + i64::try_from(now).unwrap());
-    Genesis { seed: [life; 32], now: Instant::from_ms(now), unix_ms }
-}
-
 fn number_after(text: &str, word: &str) -> Option<u64> {
     let rest = text.split(word).nth(1)?;
     rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
@@ -198,13 +191,8 @@ impl Grants {
     /// The gateway ends and goes on from its snapshot.
     fn restart(&mut self, gateway: usize) {
         self.look();
-        let world = &self.worlds[gateway];
-        let (pieces, now) = (world.gateway.snapshot(Secrets::Keep), world.now);
         self.lives += 1;
-        let (genesis, config) = (birth(self.lives, now), Config::from_json(CONFIG).unwrap());
-        self.worlds[gateway] = World::with(Gateway::restore(genesis, config, &pieces).unwrap());
-        self.worlds[gateway].now = now;
-        self.worlds[gateway].input(Input::Tick);
+        self.worlds[gateway] = self.worlds[gateway].restarted(self.lives, CONFIG);
         self.loads.retain(|(of, _)| *of != gateway);
         self.holder = self.holder.filter(|(holder, _)| *holder != gateway);
         self.count("restarted");

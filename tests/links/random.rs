@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use narrows::config::Config;
-use narrows::gateway::{Gateway, Genesis, Secrets};
 use narrows::io::{Input, LinkEvent, LinkId, PeerId, RequestId};
-use narrows::time::{Instant, WallTime};
 
 use crate::chance::{Chance, seeds};
 use crate::world::{MODERN, World, at, string_at};
@@ -18,7 +16,6 @@ const POLICIES: [(&str, &str, &str); 4] =
 const FALLBACKS: [&str; 3] = [r#""deny""#, r#""skip""#, r#"{"escalate":{"extra_timeout_secs":20}}"#];
 /// Callers over HTTP, who both decide, but not about their own calls.
 const CALLERS: [&str; 2] = ["ada", "bob"];
-const BIRTH_MS: i64 = 1_800_000_000_000;
 
 /// A request for an approval: of which call, by whom, with the tool as it was then.
 struct Asked {
@@ -295,18 +292,11 @@ impl Story {
     /// The gateway ends and goes on from its snapshot; the processes of its servers are gone.
     fn restart(&mut self) {
         self.look();
-        let pieces = self.world.gateway.snapshot(Secrets::Keep);
-        let now = self.world.now;
-        let unix_ms = WallTime(BIRTH_MS + i64::try_from(now).unwrap());
-        let genesis = Genesis { seed: [8; 32], now: Instant::from_ms(now), unix_ms };
-        let config = Config::from_json(&config(self.policy, self.fallback, 3)).unwrap();
         let asked: BTreeSet<u64> = self.asked.values().map(|asked| asked.call).collect();
         let waited = |(call, ..): &(u64, &'static str, String)| asked.contains(call) && !self.went_out.contains(call);
         self.left = std::mem::take(&mut self.posted).into_iter().filter(waited).collect();
-        self.world = World::with(Gateway::restore(genesis, config, &pieces).unwrap());
-        self.world.now = now;
+        self.world = self.world.restarted(8, &config(self.policy, self.fallback, 3));
         self.unread.clear();
-        self.world.input(Input::Tick);
         self.count("restarted");
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows::config::Config;
-use narrows::gateway::{Gateway, Genesis};
+use narrows::gateway::{Gateway, Genesis, Secrets};
 use narrows::io::{ExchangeId, Input, LinkEvent, LinkId, LinkOrder, Misuse, Output, PeerId, Process, Request, TokenOrder};
 use narrows::json;
 use narrows::time::{Instant, WallTime};
@@ -28,8 +28,16 @@ pub fn string_at(text: &str, path: &[&str]) -> Option<String> {
     json::string(json::parse(&found, 64).ok()?)
 }
 
+/// The moment at which the clocks of all worlds stand at 0, in milliseconds since 1970.
+const BIRTH_MS: i64 = 1_800_000_000_000;
+
 pub fn genesis(now: u64) -> Genesis {
-    Genesis { seed: [7; 32], now: Instant::from_ms(now), unix_ms: WallTime(1_800_000_000_000) }
+    Genesis { seed: [7; 32], now: Instant::from_ms(now), unix_ms: WallTime(BIRTH_MS) }
+}
+
+/// The birth of a gateway at that moment, with the chance of its life of that number.
+pub fn birth(life: u8, now: u64) -> Genesis {
+    Genesis { seed: [life; 32], now: Instant::from_ms(now), unix_ms: WallTime(BIRTH_MS + i64::try_from(now).unwrap()) }
 }
 
 /// A configuration of servers that say nothing else of themselves.
@@ -69,6 +77,16 @@ pub struct World {
 impl World {
     pub fn new(config: &str) -> Self {
         Self::with(Gateway::new(genesis(0), Config::from_json(config).unwrap()))
+    }
+
+    /// The gateway that goes on from what this one is, with a configuration, in its life of that number.
+    pub fn restarted(&self, life: u8, config: &str) -> Self {
+        let pieces = self.gateway.snapshot(Secrets::Keep);
+        let config = Config::from_json(config).unwrap();
+        let mut world = Self::with(Gateway::restore(birth(life, self.now), config, &pieces).unwrap());
+        world.now = self.now;
+        world.input(Input::Tick);
+        world
     }
 
     pub fn with(gateway: Gateway) -> Self {
