@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::approving::Approving;
 use super::rounds::Rounds;
 use super::{Run, Work};
-use crate::config::{CallerConfig, Config};
+use crate::config::{CallerConfig, Config, McpServer};
 use crate::ground::Ground;
 use crate::incoming::{is_http, principal_of};
 use crate::io::Level;
@@ -56,6 +56,13 @@ pub(super) fn admit(
     admitted
 }
 
+/// What an approval is asked of: the policy, and the tool as it is described by the server as it is reached.
+fn asked_of(config: &Config, tool: &LinkedTool) -> String {
+    let server = config.mcp_servers.iter().find(|server| server.name == tool.server_name).map(McpServer::reached_as);
+    let server = server.unwrap_or_else(|| Array::new().finish());
+    canonical::policy(&config.policy_json()) + &canonical::hash(&[server.as_str(), &tool.tool, tool.definition.as_str()])
+}
+
 /// All that a caller sends to a server.
 pub(crate) struct Sent {
     /// the arguments
@@ -97,7 +104,8 @@ fn decide(
 ) -> Result<Admitted, ToolError> {
     let sent = Sent { arguments: order.arguments.clone(), envelope: envelope(&order.meta) };
     let caller = caller(run);
-    let approved_before = run.ground.approvals.remembers(run.scope_name, &tool.offered);
+    let policy = || asked_of(&run.ground.config, tool);
+    let approved_before = run.ground.approvals.remembers(run.scope_name, &tool.offered, &policy);
     let evaluation = evaluation(&run.ground.config, tool, &caller, approved_before);
     if let Verdict::Refused(reason) = &evaluation.verdict {
         return Err(ToolError::new(Code::Blocked, format!("{} was not called: {reason}", tool.offered)));
@@ -109,7 +117,7 @@ fn decide(
         return Ok(Admitted::Yes(None));
     }
     let digest = digest(&tool.offered, order.arguments.as_ref(), &order.meta);
-    let policy = canonical::policy(&run.ground.config.policy_json()) + &canonical::hash(&[tool.definition.as_str()]);
+    let policy = asked_of(&run.ground.config, tool);
     if let Some(id) = &rounds.approval
         && run.ground.approvals.goes_on(id, rounds.number, &policy)
     {

@@ -91,8 +91,14 @@ impl McpServer {
     /// Whether a connection to it is one to the other as well: the same process, or the same requests.
     #[must_use]
     pub fn is_reached_as(&self, other: &Self) -> bool {
-        let Self { timeout_ms, template_id, health_check, taint, .. } = other.clone();
-        Self { timeout_ms, template_id, health_check, taint, ..self.clone() } == *other
+        self.reached_as() == other.reached_as()
+    }
+
+    /// What says which process or which requests it is reached by, and as whom.
+    #[must_use]
+    pub fn reached_as(&self) -> Json {
+        let taint = ServerTaint::default();
+        write(&[Self { timeout_ms: 0, template_id: None, health_check: None, taint, ..self.clone() }])
     }
 
     /// The values that only this server may see: those of its header fields, and of variables that are named like

@@ -46,7 +46,7 @@ impl Gateway {
                 self.admit_anew(order);
             }
         }
-        self.ask_anew(&changes.stopped, policy_changed);
+        self.ask_anew(&changes, policy_changed);
     }
 
     fn note_changes(&mut self, changes: &Changes, policy_changed: bool, has_other_limits: bool) {
@@ -105,19 +105,25 @@ impl Gateway {
     }
 
     /// Calls that wait for a person are held against the policy as it is now: what was asked under the earlier one is void.
-    /// Those to servers that are gone end.
-    fn ask_anew(&mut self, stopped: &[String], policy_changed: bool) {
+    /// Those to servers that are gone, or others by now, end.
+    fn ask_anew(&mut self, changes: &Changes, policy_changed: bool) {
         let waits = |work: &Work| if let Work::Approving(work) = work { Some(work.id().to_string()) } else { None };
         let waiting = gather(self.calls.iter().filter_map(|(call, known)| Some((*call, waits(&known.work)?))));
         for (call, id) in waiting {
-            let is_gone = self.ground.approvals.get(&id).is_some_and(|request| stopped.contains(&request.proposal.server));
-            if is_gone {
+            let server = self.ground.approvals.get(&id).map(|request| &request.proposal.server);
+            let is_among = |names: &[String]| server.is_some_and(|server| names.contains(server));
+            let ended = if is_among(&changes.stopped) {
+                Some("its MCP server was taken out of the configuration")
+            } else {
+                is_among(&changes.restarted).then_some("its MCP server is configured otherwise now: call it once more")
+            };
+            if let Some(why) = ended {
                 self.work(call, |work, run| {
                     if let Work::Approving(work) = work {
                         work.withdraw_question(run);
                         work.withdraw(run);
                     }
-                    Some(Err(ToolError::new(Code::Unreachable, "its MCP server was taken out of the configuration")))
+                    Some(Err(ToolError::new(Code::Unreachable, why)))
                 });
                 continue;
             }

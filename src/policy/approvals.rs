@@ -1,6 +1,6 @@
 //! Calls that wait for a person: asked, decided once, used once, kept for those who look later.
 //!
-//! An approval holds for one call: its tool, its arguments and the policy under which it was asked. Whatever differs by the
+//! An approval holds for one call: its tool as its server described it, its arguments and the policy under which it was asked. Whatever differs by the
 //! time the call goes out makes it void.
 
 use alloc::string::{String, ToString};
@@ -100,7 +100,7 @@ pub struct Proposal {
     pub summary: String,
     /// the digest of the call
     pub digest: String,
-    /// the policy under which it is asked
+    /// what it is asked of: the policy, the server and the tool, as they are when it is asked
     pub policy: String,
 }
 
@@ -286,8 +286,8 @@ pub struct Approvals {
     requests: Tracked<String, Request>,
     /// The ids in the order in which they were asked.
     order: Vec<String>,
-    /// By session: the tools that were approved in it, in the order in which they were first.
-    cache: Table<String, Vec<String>>,
+    /// By session: the tools that were approved in it, in the order in which they were first, each with what it was asked of.
+    cache: Table<String, Vec<(String, String)>>,
     /// Tools that made room, with their sessions, and were not told of yet.
     forgotten: Vec<(String, String)>,
 }
@@ -407,8 +407,8 @@ impl Approvals {
         let same = request.proposal.digest == digest && request.proposal.policy == policy;
         request.state = if same { State::Executed } else { State::Void };
         if same {
-            let (session, tool) = (request.proposal.session.clone(), request.proposal.tool.clone());
-            self.remember(session, tool);
+            let proposal = request.proposal.clone();
+            self.remember(proposal);
         }
         same
     }
@@ -457,30 +457,35 @@ impl Approvals {
         }
     }
 
-    /// Whether a tool was approved in a session before.
+    /// Whether a tool was approved in a session before. `policy` gives what it would be asked of now: a name may have become
+    /// that of another tool.
     #[must_use]
-    pub fn remembers(&self, session: &str, tool: &str) -> bool {
-        self.cache.get(session).is_some_and(|tools| tools.iter().any(|known| known == tool))
+    pub fn remembers(&self, session: &str, tool: &str, policy: &dyn Fn() -> String) -> bool {
+        let known = self.cache.get(session).and_then(|tools| tools.iter().find(|(known, _)| known == tool));
+        known.is_some_and(|(_, approved)| *approved == policy())
     }
 
-    fn remember(&mut self, session: String, tool: String) {
-        if !is_session(&session) || self.remembers(&session, &tool) {
+    fn remember(&mut self, Proposal { session, tool, policy, .. }: Proposal) {
+        if !is_session(&session) {
             return;
         }
         let tools = self.cache.get_or_default(session.as_str());
-        tools.push(tool);
+        if let Some((_, approved)) = tools.iter_mut().find(|(known, _)| *known == tool) {
+            *approved = policy;
+            return;
+        }
+        tools.push((tool, policy));
         if tools.len() > CACHED {
-            self.forgotten.push((session, tools.remove(0)));
+            self.forgotten.push((session, tools.remove(0).0));
         }
     }
 
     /// Remembers what was approved in sessions that go on, as far as it was under a policy that begins like this.
     pub fn recall(&mut self, policy: &str, goes_on: &dyn Fn(&str) -> bool) {
         let executed = |request: &&Request| request.state == State::Executed && request.proposal.policy.starts_with(policy);
-        let told = |request: &Request| (request.proposal.session.clone(), request.proposal.tool.clone());
-        for (session, tool) in gather(self.iter().filter(executed).map(told)) {
-            if goes_on(&session) {
-                self.remember(session, tool);
+        for proposal in gather(self.iter().filter(executed).map(|request| request.proposal.clone())) {
+            if goes_on(&proposal.session) {
+                self.remember(proposal);
             }
         }
     }

@@ -198,6 +198,59 @@ fn what_a_session_approved_is_asked_again_under_another_policy() {
     assert!(world.is_quiet("a"));
 }
 
+/// Approves the call that waits, and reads it.
+fn approve(world: &mut World, server: &str) {
+    let id = proposed(world);
+    world.input(Input::Decision { approval: id, approved: true, reason: None });
+    world.read(server);
+}
+
+#[test]
+fn what_a_session_approved_is_asked_again_of_another_tool_that_goes_by_its_name() {
+    let any = r#","mcp":{"pins":false},"approval":{"require_approval":true}"#;
+    let mut world = World::shaken(&with(&["a", "a_b"], any));
+    world.legacy("a", &["b_c"]);
+    world.legacy("a_b", &["z"]);
+    world.call(1, "mcp_a_b_c", "");
+    approve(&mut world, "a");
+    world.call(2, "mcp_a_b_c", "");
+    world.read("a");
+    world.change("a", &[("other", "")]);
+    world.change("a_b", &[("c", "")]);
+    assert_eq!(world.offered(), ["mcp_a_other", "mcp_a_b_c"]);
+    world.call(3, "mcp_a_b_c", "");
+    assert!(world.is_quiet("a_b"), "another server's tool goes by the name that was approved");
+    approve(&mut world, "a_b");
+    world.change("a_b", &[("c", "described otherwise")]);
+    world.call(4, "mcp_a_b_c", "");
+    assert!(world.is_quiet("a_b"), "its server describes it otherwise by now");
+}
+
+#[test]
+fn what_was_asked_of_a_server_that_is_reached_otherwise_by_now_goes_to_nobody() {
+    let entry = |args: &str| {
+        format!(r#"{{"mcp_servers":[{{"name":"a","transport":{{"type":"stdio","command":"a","args":{args}}}}}]{GATED}}}"#)
+    };
+    let mut world = World::shaken(&entry("[]"));
+    world.legacy("a", &["x"]);
+    for number in [1, 2] {
+        if number == 2 {
+            configure(&mut world, &entry(r#"["--live"]"#));
+            assert!(world.error(1).1.contains("configured otherwise now"));
+            let id = proposed(&world);
+            world.input(Input::Decision { approval: id, approved: true, reason: None });
+            world.legacy("a", &["x"]);
+        }
+        world.call(number, "mcp_a_x", "");
+        assert!(world.is_quiet("a"));
+    }
+    approve(&mut world, "a");
+    configure(&mut world, &entry("[]"));
+    world.legacy("a", &["x"]);
+    world.call(3, "mcp_a_x", "");
+    assert!(world.is_quiet("a"), "what the session approved is another server's tool by now");
+}
+
 #[test]
 fn a_call_that_waits_goes_with_its_server_and_stays_with_another_one_s() {
     let mut world = World::shaken(&with(&["a", "b"], GATED));

@@ -154,7 +154,7 @@ fn over_time(cases: &mut Cases) {
         let prompts = json::elements(at(expected.raw(), key)).unwrap();
         for (call, prompt) in json::elements(at(input.raw(), "calls")).unwrap().into_iter().zip(prompts) {
             let tool = json::string(at(call, "0")).unwrap();
-            let asked = asks(&settings, &tool, approvals.remembers("s", &tool));
+            let asked = asks(&settings, &tool, approvals.remembers("s", &tool, &|| "p".to_string()));
             assert_eq!(asked, json::boolean(prompt).unwrap(), "{call}");
             if asked {
                 let id = approvals.propose(proposal("s", &tool), &settings.approval, &mut random, start).unwrap();
@@ -171,7 +171,7 @@ fn over_time(cases: &mut Cases) {
     let _sessions = cases.take("appr-008");
     let id = approvals.propose(proposal("", "t"), &Settings::default().approval, &mut random, start).unwrap();
     approvals.decide(&id, yes(), start).unwrap();
-    assert!(approvals.take(&id, "d", "p") && !approvals.remembers("", "t"));
+    assert!(approvals.take(&id, "d", "p") && !approvals.remembers("", "t", &|| "p".to_string()));
 }
 
 fn found(arguments: Raw<'_>, sink: Sink) -> Vec<(String, &'static str)> {

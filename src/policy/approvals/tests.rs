@@ -29,6 +29,11 @@ fn after(ms: i64) -> WallTime {
     WallTime(START.0 + ms)
 }
 
+/// What a call would be asked of.
+fn under(policy: &str) -> impl Fn() -> String + use<'_> {
+    || policy.to_string()
+}
+
 fn yes(by: &str) -> Decision {
     Decision { approved: true, by: Decider::Principal(by.into()), reason: None }
 }
@@ -74,7 +79,7 @@ fn an_approval_of_another_call_or_policy_is_void() {
         assert!(!world.approvals.take(&id, &other_digest, policy));
         assert_eq!(world.state(&id), State::Void);
         assert!(!world.approvals.take(&id, &proposal("s").digest, "p1"));
-        assert!(!world.approvals.remembers("s", "mcp_db_delete"));
+        assert!(!world.approvals.remembers("s", "mcp_db_delete", &under("p1")));
     }
 }
 
@@ -175,10 +180,14 @@ fn a_session_remembers_what_it_approved_until_it_ends() {
         world.approvals.decide(&id, yes("bob"), START).unwrap();
         assert!(world.approvals.take(&id, &proposal(session).digest, "p1"));
     }
-    assert!(world.approvals.remembers("s", "mcp_db_delete"));
-    assert!(!world.approvals.remembers("", "mcp_db_delete") && !world.approvals.remembers("t", "mcp_db_delete"));
+    assert!(world.approvals.remembers("s", "mcp_db_delete", &under("p1")));
+    assert!(!world.approvals.remembers("s", "mcp_db_delete", &under("p2")), "its name is that of another tool");
+    assert!(
+        !world.approvals.remembers("", "mcp_db_delete", &under("p1"))
+            && !world.approvals.remembers("t", "mcp_db_delete", &under("p1"))
+    );
     world.approvals.forget_session("s");
-    assert!(!world.approvals.remembers("s", "mcp_db_delete"));
+    assert!(!world.approvals.remembers("s", "mcp_db_delete", &under("p1")));
 }
 
 #[test]
@@ -194,18 +203,21 @@ fn what_a_session_approved_makes_room_and_says_so_and_what_never_ends_remembers_
         approve(&mut world, "s", &format!("t{number}"));
         approve(&mut world, "s", "t0");
     }
-    assert!(world.approvals.remembers("s", "t0") && world.approvals.take_forgotten().is_none());
+    assert!(world.approvals.remembers("s", "t0", &under("p1")) && world.approvals.take_forgotten().is_none());
     approve(&mut world, "s", "more");
     assert_eq!(world.approvals.take_forgotten(), Some(("s".into(), "t0".into())));
-    assert!(!world.approvals.remembers("s", "t0") && world.approvals.remembers("s", "more"));
+    assert!(!world.approvals.remembers("s", "t0", &under("p1")) && world.approvals.remembers("s", "more", &under("p1")));
     approve(&mut world, "other", "t0");
-    assert!(world.approvals.remembers("other", "t0") && world.approvals.take_forgotten().is_none());
+    assert!(world.approvals.remembers("other", "t0", &under("p1")) && world.approvals.take_forgotten().is_none());
     for session in ["http/ada", "http/local"] {
         approve(&mut world, session, "t0");
-        assert!(!world.approvals.remembers(session, "t0"), "{session}");
+        assert!(!world.approvals.remembers(session, "t0", &under("p1")), "{session}");
     }
     approve(&mut world, "http/ada/7", "t0");
-    assert!(world.approvals.remembers("http/ada/7", "t0") && !world.approvals.remembers("http/ada/8", "t0"));
+    assert!(
+        world.approvals.remembers("http/ada/7", "t0", &under("p1"))
+            && !world.approvals.remembers("http/ada/8", "t0", &under("p1"))
+    );
 }
 
 #[test]
