@@ -412,6 +412,13 @@ impl Link {
                     let text = self.accepted(text);
                     self.message(out, &text, about, reports);
                 }
+                Heard::Answer { id, status, body } => {
+                    let body = self.accepted(body);
+                    self.message(out, &body, None, reports);
+                    self.unanswered(out, id, Why::Status(status, body), reports);
+                }
+                Heard::SessionOver if self.state == State::Ready => self.shake_again(out, reports),
+                Heard::SessionOver => {}
                 Heard::Refused { id, refusal } => self.refused(out, id, refusal, reports),
                 Heard::Unanswered { id, why } => {
                     if let Why::Status(..) | Why::Session(_) = &why {
@@ -512,8 +519,10 @@ impl Link {
     /// Does what is due; whether that took the link of that number.
     pub fn due(&mut self, out: &mut Outside<'_>, next: LinkId, reports: &mut Vec<Report>) -> bool {
         let now = out.ground.now;
-        if let Wire::Http(wire) = &mut self.wire {
-            wire.due(out);
+        if let Wire::Http(wire) = &mut self.wire
+            && wire.due(out)
+        {
+            self.changed(out, reports);
         }
         if self.listen_at.take_if(|at| *at <= now).is_some() {
             self.listen(out, reports);

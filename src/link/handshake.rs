@@ -200,6 +200,7 @@ impl Link {
 pub(super) fn said(why: Why) -> String {
     match why {
         Why::Status(status @ (401 | 403), _) => format!("answered HTTP {status}: it wants credentials, give them as headers"),
+        Why::Status(200, _) => "answered HTTP 200 with something else than its answer".to_string(),
         Why::Status(status, _) => format!("answered HTTP {status}"),
         Why::Session(_) => "ended its session".to_string(),
         Why::Words(words) => words,

@@ -13,7 +13,7 @@ use crate::base64;
 use crate::exchange::{Failure, Owner, Plan, Reply, Report, Want};
 use crate::http;
 use crate::io::{ExchangeId, Headers, Method};
-use crate::json::Json;
+use crate::json::{self, Json, Raw};
 use crate::mcp::era::{Era, MODERN_VERSIONS};
 use crate::oauth::Challenge;
 use crate::registry::Credentials;
@@ -21,8 +21,13 @@ use crate::table::Table;
 use crate::time::Instant;
 use crate::url::Url;
 
-/// How long a stream that broke is left alone where it does not say itself.
+/// How long a stream that broke is left alone where it does not say itself. What a server says unasked is asked for again
+/// and again, each time after twice as long, at most this often doubled.
 const RETRY_MS: u64 = 1000;
+const DOUBLED: u32 = 6;
+
+/// How long a stream has to last to be one that went well.
+const WELL_MS: u64 = 5000;
 
 /// How often a stream is taken up again without anything new on it.
 const RESUMPTIONS: u32 = 5;
@@ -51,6 +56,8 @@ struct Posted {
     resumptions: u32,
     /// the number of the token that went with it
     token: u64,
+    /// when it went out
+    at: Instant,
 }
 
 /// A message that goes out.
@@ -73,6 +80,17 @@ pub struct Sent<'m> {
 pub enum Heard {
     /// a message, or several, and the request on whose stream it came
     Message(String, Option<u64>),
+    /// all that is answered to a request
+    Answer {
+        /// which
+        id: u64,
+        /// the status of HTTP
+        status: u16,
+        /// a message, or several, if it is any
+        body: String,
+    },
+    /// the session is over, as the stream of what is said unasked says
+    SessionOver,
     /// there will be no answer to a request
     Unanswered {
         /// to which
@@ -182,16 +200,18 @@ impl HttpWire {
         self.later.iter().map(|(at, _)| *at).min()
     }
 
-    /// Takes up the streams whose time has come.
-    pub fn due(&mut self, out: &mut Outside<'_>) {
+    /// Takes up the streams whose time has come; whether something may have been said meanwhile that nobody heard.
+    pub fn due(&mut self, out: &mut Outside<'_>) -> bool {
         let now = out.ground.now;
         let (due, later) = core::mem::take(&mut self.later).into_iter().partition(|(at, _)| *at <= now);
         self.later = later;
         let due: Vec<(Instant, Posted)> = due;
+        let missed = due.iter().any(|(_, posted)| posted.wanted == For::Standing && posted.last_event.is_none());
         for (_, posted) in due {
             // An address that was called before is called again.
             let _ = self.get(out, posted);
         }
+        missed
     }
 
     fn plan(&self, method: Method, url: Url, headers: Headers, body: Option<String>) -> Plan {
@@ -223,7 +243,7 @@ impl HttpWire {
         }
         let plan = self.plan(Method::Get, self.url.clone(), headers, None);
         let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
-        self.open.insert(exchange, Posted { token: self.token_number, ..posted });
+        self.open.insert(exchange, Posted { token: self.token_number, at: out.ground.now, ..posted });
         Ok(())
     }
 
@@ -232,8 +252,19 @@ impl HttpWire {
     /// # Errors
     /// An address that is not called.
     pub fn listen(&mut self, out: &mut Outside<'_>) -> Result<(), Failure> {
-        let session = self.session.clone();
-        self.get(out, Posted { wanted: For::Standing, session, last_event: None, resumptions: 0, token: self.token_number })
+        self.later.retain(|(_, posted)| posted.wanted != For::Standing);
+        let earlier = self.open.iter().find(|(_, posted)| posted.wanted == For::Standing).map(|(exchange, _)| *exchange);
+        if let Some(exchange) = earlier {
+            self.open.remove(&exchange);
+            out.exchanges.abort(out.ground, exchange);
+        }
+        let posted = self.posted(out, For::Standing);
+        self.get(out, posted)
+    }
+
+    fn posted(&self, out: &Outside<'_>, wanted: For) -> Posted {
+        let (session, token, at) = (self.session.clone(), self.token_number, out.ground.now);
+        Posted { wanted, session, last_event: None, resumptions: 0, token, at }
     }
 
     /// Sends a message.
@@ -257,9 +288,8 @@ impl HttpWire {
         let url = self.endpoint.clone().unwrap_or_else(|| self.url.clone());
         let plan = self.plan(Method::Post, url, headers, Some(sent.text.into_string()));
         let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
-        let wanted = sent.id.map_or(For::Nothing, For::Answer);
-        let session = self.session.clone();
-        self.open.insert(exchange, Posted { wanted, session, last_event: None, resumptions: 0, token: self.token_number });
+        let posted = self.posted(out, sent.id.map_or(For::Nothing, For::Answer));
+        self.open.insert(exchange, posted);
         Ok(())
     }
 
@@ -300,7 +330,7 @@ impl HttpWire {
             }
             Report::Reply(reply) => {
                 let Some(posted) = self.open.remove(&exchange) else { return Vec::new() };
-                self.replied(posted, reply)
+                self.replied(out, posted, reply)
             }
             Report::Failed(failure) => {
                 let Some(posted) = self.open.remove(&exchange) else { return Vec::new() };
@@ -334,7 +364,7 @@ impl HttpWire {
     }
 
     /// A complete answer of HTTP.
-    fn replied(&mut self, posted: Posted, reply: Reply) -> Vec<Heard> {
+    fn replied(&mut self, out: &mut Outside<'_>, posted: Posted, reply: Reply) -> Vec<Heard> {
         let is_ok = (200..300).contains(&reply.status);
         if is_ok && self.session.is_none() && posted.session.is_none() {
             self.session = http::header(&reply.headers, SESSION).map(String::from);
@@ -343,28 +373,51 @@ impl HttpWire {
             return alloc::vec![refused];
         }
         let body = String::from_utf8_lossy(&reply.body).into_owned();
+        let status = reply.status;
         match posted.wanted {
             // A server need not offer a stream; where answers come on it, it must.
-            For::Standing if self.events => alloc::vec![Heard::Lost(format!("answered HTTP {} instead of events", reply.status))],
-            For::Standing | For::Nothing => Vec::new(),
-            For::Answer(_) if is_ok && self.events => Vec::new(),
-            For::Answer(_) if is_ok && !body.trim().is_empty() => alloc::vec![Heard::Message(body, None)],
-            For::Answer(id) if is_ok => {
-                alloc::vec![Heard::Unanswered {
-                    id,
-                    why: Why::Words(format!("answered HTTP {} without an answer", reply.status))
-                }]
+            For::Standing if self.events => alloc::vec![Heard::Lost(format!("answered HTTP {status} instead of events"))],
+            For::Standing => self.not_standing(out, posted, status),
+            // Where answers come on another stream, 404 says that nobody listens to it there any more; some say 400.
+            For::Nothing | For::Answer(_) if self.events && (status == 404 || status == 400 && !is_error(&body, None)) => {
+                alloc::vec![Heard::Lost(format!("answered HTTP {status}: its session is over"))]
             }
-            // Some servers say 400 of a session that they do not know.
-            For::Answer(id) if posted.session.is_some() && matches!(reply.status, 404 | 400) && !is_error(&body) => {
+            For::Nothing => Vec::new(),
+            For::Answer(_) if is_ok && self.events => Vec::new(),
+            For::Answer(id) if is_ok && !body.trim().is_empty() => alloc::vec![Heard::Answer { id, status, body }],
+            For::Answer(id) if is_ok => {
+                alloc::vec![Heard::Unanswered { id, why: Why::Words(format!("answered HTTP {status} without an answer")) }]
+            }
+            // 404 says that a session is over, whatever its body says (MCP 2025-03-26, transports). Some servers say 400.
+            For::Answer(id) if posted.session.is_some() && (status == 404 || status == 400 && !is_error(&body, Some(id))) => {
                 let is_current = self.session == posted.session;
                 if is_current {
                     (self.session, self.version) = (None, None);
                 }
                 alloc::vec![Heard::Unanswered { id, why: Why::Session(is_current) }]
             }
-            For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Status(reply.status, body) }],
+            For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Status(status, body) }],
         }
+    }
+
+    /// The stream of what is said unasked is not to be had: for good, or for now.
+    fn not_standing(&mut self, out: &mut Outside<'_>, posted: Posted, status: u16) -> Vec<Heard> {
+        let was_offered = posted.resumptions > 0;
+        if status == 404 && was_offered && self.session.is_some() && self.session == posted.session {
+            (self.session, self.version) = (None, None);
+            return alloc::vec![Heard::SessionOver];
+        }
+        if matches!(status, 408 | 429 | 500 | 502..) || was_offered && !matches!(status, ..300 | 404 | 405 | 501) {
+            self.stand_later(out, posted);
+        }
+        Vec::new()
+    }
+
+    fn stand_later(&mut self, out: &mut Outside<'_>, mut posted: Posted) {
+        let wait_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS).max(1) << posted.resumptions.min(DOUBLED);
+        posted.resumptions = posted.resumptions.saturating_add(1);
+        let wait_ms = wait_ms + out.ground.random.below(wait_ms / 4);
+        self.later.push((out.ground.now.plus_ms(wait_ms), posted));
     }
 
     /// Whether an answer asks for a token, and somebody waited for another one.
@@ -392,13 +445,19 @@ impl HttpWire {
         match posted.wanted {
             For::Nothing => return Vec::new(),
             For::Standing if self.events => return alloc::vec![Heard::Lost(why)],
-            For::Answer(_) if self.events => {}
-            For::Standing | For::Answer(_) if posted.last_event.is_some() && posted.resumptions < RESUMPTIONS => {
+            For::Standing => {
+                if out.ground.now.since(posted.at) >= WELL_MS {
+                    posted.resumptions = 0;
+                }
+                self.stand_later(out, posted);
+                return Vec::new();
+            }
+            For::Answer(_) if !self.events && posted.last_event.is_some() && posted.resumptions < RESUMPTIONS => {
                 posted.resumptions += 1;
                 self.later.push((out.ground.now.plus_ms(wait_ms), posted));
                 return Vec::new();
             }
-            For::Standing | For::Answer(_) => {}
+            For::Answer(_) => {}
         }
         match posted.wanted {
             For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Words(why) }],
@@ -412,11 +471,13 @@ impl HttpWire {
     }
 }
 
-/// Whether a body is an answer of JSON-RPC with an id.
-fn is_error(body: &str) -> bool {
+/// Whether a body is an error of JSON-RPC that answers a request, or any.
+fn is_error(body: &str, request: Option<u64>) -> bool {
     let members = Json::parse(body, 64).ok();
-    let members = members.as_ref().and_then(Json::members);
-    members.is_some_and(|members| members.get("id").is_some() && members.get("error").is_some())
+    let members = members.as_ref().and_then(Json::members).unwrap_or_default();
+    let number = |id: Raw<'_>| json::integer(id.get()).and_then(|id| u64::try_from(id).ok());
+    let id = members.get("id").filter(|id| request.is_none() || number(*id) == request);
+    id.is_some() && members.get("error").is_some()
 }
 
 /// A text as the value of a header field: as it is, or in base64 (MCP 2026-07-28, transports).

@@ -81,8 +81,12 @@ impl Link {
     }
 
     pub(super) fn list_refused(&mut self, out: &mut Outside<'_>, why: Why, reports: &mut Vec<Report>) {
-        if let (State::Ready, Why::Session(is_current)) = (self.state, &why) {
+        if let (State::Ready | State::Shaking, Why::Session(is_current)) = (self.state, &why) {
             self.listing = None;
+            if self.state == State::Shaking {
+                // It is asked for in the session that is being begun.
+                return;
+            }
             return if *is_current { self.shake_again(out, reports) } else { self.list(out, reports) };
         }
         self.no_list(out, said(why), reports);

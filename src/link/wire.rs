@@ -119,7 +119,12 @@ pub fn listen(config: &Config) -> Object {
 #[must_use]
 pub fn call(era: Era, config: &Config, order: &CallOrder, token: u64) -> Object {
     let mut params = Object::new();
-    params.string("name", &order.tool).optional_json("arguments", order.arguments.as_ref());
+    params.string("name", &order.tool);
+    match &order.arguments {
+        Some(arguments) => params.json("arguments", arguments),
+        // Optional in MCP, and missed by servers that check what they are given.
+        None => params.nested("arguments", Object::new()),
+    };
     if let (Era::Modern, Some(responses)) = (era, &order.responses) {
         let mut answers = Object::new();
         answers.members(&responses.answers);

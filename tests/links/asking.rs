@@ -373,7 +373,7 @@ fn links_to_be_opened_first_are_a_question_of_the_era_without_sessions() {
     retry(&mut world, 2, &state, r#""link-0":{"action":"accept"}"#);
     // It is called once more as it was called first, and asks once more where the user was too quick.
     let second = refuse_for_links(&mut world);
-    assert_eq!(at(&second, &["params"]).unwrap(), r#"{"name":"x"}"#);
+    assert_eq!(at(&second, &["params"]).unwrap(), r#"{"name":"x","arguments":{}}"#);
     let state = state_of(&world.answered(2));
     retry(&mut world, 3, &state, r#""link-0":{"action":"decline"}"#);
     assert_eq!(world.error(3).0, "canceled");

@@ -32,10 +32,10 @@ fn a_call_goes_out_under_another_id_and_its_result_comes_back_as_it_is() {
 }
 
 #[test]
-fn arguments_that_were_not_given_are_not_made_up() {
+fn arguments_that_were_not_given_are_none_in_an_object() {
     let mut world = ready();
     world.call(1, "mcp_a_x", "");
-    assert_eq!(at(&world.read("a"), &["params"]).unwrap(), r#"{"name":"x"}"#);
+    assert_eq!(at(&world.read("a"), &["params"]).unwrap(), r#"{"name":"x","arguments":{}}"#);
 }
 
 #[test]

@@ -174,11 +174,32 @@ fn an_empty_cursor_is_a_cursor_and_null_is_none() {
     assert!(world.is_quiet("odd"));
 }
 
+/// What a server gets of calls with those arguments, or the code of their refusal.
+fn forwarded(calls: &[String], expected: &[String]) {
+    for (call, expected) in calls.iter().zip(expected) {
+        let mut world = listing(r#"[{"name":"x","inputSchema":{"type":"object"}}]"#);
+        let arguments = at(call, &["arguments"]).map(|raw| format!(r#","arguments":{raw}"#)).unwrap_or_default();
+        world.call(1, "mcp_odd_x", &arguments);
+        if let Some(code) = string_at(expected, &[]) {
+            assert_eq!(at(&world.answered(1), &["error", "code"]), Some(code), "{call}");
+        } else {
+            let compact = |raw: String| json::compact(&raw).into_owned();
+            let sent = at(&world.read("odd"), &["params", "arguments"]).map(compact);
+            assert_eq!(sent, Some(compact(expected.clone())), "{call}");
+        }
+    }
+}
+
 #[test]
 fn schemas() {
-    let own = "it is about the gateway's own tools";
-    walk("schema.json", &[("schema-005", own), ("schema-007", own)], |id, input, _| {
+    walk("schema.json", &[], |id, input, expected| {
         let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
+        if id == "schema-005" {
+            return forwarded(&list(&at(input, &["calls"]).unwrap()), &list(&at(expected, &["forwarded"]).unwrap()));
+        }
+        if id == "schema-007" {
+            return forwarded(&[input.to_string()], &[at(expected, &["forwarded"]).unwrap()]);
+        }
         if id == "schema-004" {
             let bad = &list(&at(input, &["tools"]).unwrap())[1];
             let mut world = listing(&format!("[{good},{bad}]"));
@@ -270,18 +291,20 @@ fn lines_of_servers() {
 #[test]
 fn sessions_and_reconnection() {
     let served = "it is about clients that the gateway serves";
-    let elsewhere = [
-        ("sess-005", served),
-        ("sess-010", served),
-        ("sess-007", "it is about processes, which hosts start and end"),
-        ("sess-017", "it is about the EventSource of browsers, which is not used"),
-    ];
+    let elsewhere =
+        [("sess-005", served), ("sess-010", served), ("sess-007", "it is about processes, which hosts start and end")];
     walk("sessions-reconnection.json", &elsewhere, |id, input, expected| match id {
-        "sess-001" => remote::session_over(1, 404),
+        "sess-001" => remote::session_over(1, 404, "Session not found"),
+        "sess-017" => {
+            let statuses = list(&at(input, &["responses"]).unwrap());
+            let refusals: Vec<u16> =
+                statuses.iter().map(|status| status.parse().unwrap()).filter(|status| *status != 200).collect();
+            remote::standing_again(&refusals);
+        }
         "sess-004" => {
             let calls = at(input, &["in_flight"]).unwrap().parse().unwrap();
             assert_eq!(at(expected, &["initialize_count"]).as_deref(), Some("1"));
-            remote::session_over(calls, at(input, &["resp"]).unwrap().parse().unwrap());
+            remote::session_over(calls, at(input, &["resp"]).unwrap().parse().unwrap(), "Session not found");
         }
         "sess-002" => remote::call_that_fails(&string_at(input, &["send_failure"]).unwrap()),
         "sess-008" => {

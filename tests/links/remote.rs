@@ -1,6 +1,6 @@
 //! Servers at a URL.
 
-use narrows::io::{Cause, Input, Request};
+use narrows::io::{Cause, ExchangeId, Input, Request};
 
 use crate::world::{MODERN, World, at, string_at};
 
@@ -154,12 +154,26 @@ fn credentials_and_trouble_say_nothing_of_eras() {
 #[test]
 fn calls_whose_session_is_over_are_made_once_more_in_one_new_session() {
     for status in [404, 400] {
-        session_over(3, status);
+        session_over(3, status, "Session not found");
+        for id in ["null", r#""server-error""#, "12345"] {
+            let words = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32001,"message":"Session not found"}}}}"#);
+            session_over(2, status, &words);
+        }
     }
 }
 
-/// Calls of one session that is over: one new session, and each of them once more in it.
-pub fn session_over(calls: u64, status: u16) {
+#[test]
+fn a_session_is_over_whatever_the_answer_is_to() {
+    let mut world = legacy(&config("http", ""));
+    world.call(1, "mcp_s_x", "");
+    let (exchange, call) = world.fetch();
+    let id = at(body(&call), &["id"]).unwrap();
+    world.reply(exchange, 404, &[], &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"gone"}}}}"#));
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
+}
+
+/// Calls of one session that is over, in those words: one new session, and each of them once more in it.
+pub fn session_over(calls: u64, status: u16, words: &str) {
     let mut world = legacy(&config("http", ""));
     let last = calls;
     let calls: Vec<_> = (1..=last)
@@ -169,7 +183,7 @@ pub fn session_over(calls: u64, status: u16) {
         })
         .collect();
     for exchange in calls {
-        world.reply(exchange, status, &[], "Session not found");
+        world.reply(exchange, status, &[], words);
     }
     reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
     accepted(&mut world);
@@ -239,18 +253,92 @@ fn a_stream_that_breaks_is_taken_up_where_it_was() {
 #[test]
 fn an_answer_that_is_none_is_an_error_of_its_call_alone() {
     let mut world = legacy(&config("http", ""));
-    for (id, status, text) in [(1, 202, ""), (2, 500, "oops"), (3, 200, "")] {
+    let other = r#"{"jsonrpc":"2.0","id":99999,"result":{"content":[]}}"#;
+    for (id, status, text) in
+        [(1, 202, ""), (2, 500, "oops"), (3, 200, ""), (5, 200, "<html>"), (6, 200, "{\"id"), (7, 200, other)]
+    {
         world.call(id, "mcp_s_x", "");
         refuse(&mut world, status, text);
         assert_eq!(world.error(id).0, "unreachable", "{status}");
     }
     world.call(4, "mcp_s_x", "");
-    refuse(&mut world, 400, r#"{"jsonrpc":"2.0","id":9,"error":{"code":-32602,"message":"no"}}"#);
+    let (exchange, call) = world.fetch();
+    let number = at(body(&call), &["id"]).unwrap();
+    let refusal = format!(r#"{{"jsonrpc":"2.0","id":{number},"error":{{"code":-32602,"message":"no"}}}}"#);
+    world.reply(exchange, 400, &[], &refusal);
     assert!(world.answered(4).contains("-32602"));
+    world.call(8, "mcp_s_x", "");
+    refuse(&mut world, 200, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not like that"}}"#);
+    assert!(world.answered(8).contains("not like that"));
+}
+
+/// A server that says unasked what changes, until it is ready, and that stream.
+fn standing() -> (World, ExchangeId) {
+    let mut world = World::shaken(&config("http", ""));
+    refuse(&mut world, 400, "");
+    let listed = INITIALIZED.replace(r#""capabilities":{}"#, r#""capabilities":{"tools":{"listChanged":true}}"#);
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "one")], &listed);
+    accepted(&mut world);
+    let (stream, get) = world.fetch();
+    assert_eq!(get.method.name(), "GET");
+    reply(&mut world, "tools/list", &[], TOOLS);
+    world.events(stream, &[], ": hello\n\n");
+    (world, stream)
+}
+
+#[test]
+fn what_is_said_unasked_is_heard_again_after_every_break() {
+    standing_again(&[502, 502]);
+    standing_again(&[]);
+    standing_again(&[503, 400, 429, 500, 502, 504, 401]);
+}
+
+/// A stream that breaks and cannot be had for a while: asked for after 1 s, 2 s and so on, and then live.
+pub fn standing_again(refusals: &[u16]) {
+    let (mut world, stream) = standing();
+    world.input(Input::End { exchange: stream });
+    let mut wait_ms = 1000;
+    for status in refusals {
+        world.advance(wait_ms - 1);
+        assert!(world.fetches.is_empty(), "{status}");
+        world.advance(1 + wait_ms / 4);
+        let get = refuse(&mut world, *status, "");
+        assert_eq!(get.method.name(), "GET");
+        reply(&mut world, "tools/list", &[], TOOLS);
+        wait_ms = (wait_ms * 2).min(64_000);
+    }
+    world.advance(wait_ms + wait_ms / 4);
+    let (stream, get) = world.fetch();
+    assert_eq!((get.method.name(), field(&get, "Last-Event-ID")), ("GET", None));
+    // What changed meanwhile was told to nobody.
+    reply(&mut world, "tools/list", &[], TOOLS);
+    world.advance(2000);
+    world.events(stream, &[], "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n");
+    reply(&mut world, "tools/list", &[], &TOOLS.replace(r#""name":"x""#, r#""name":"y""#));
+    assert_eq!(world.offered(), ["mcp_s_y"]);
+}
+
+#[test]
+fn what_is_not_offered_is_not_asked_for_again_and_a_session_that_is_over_is_begun_anew() {
+    for status in [405, 501] {
+        let (mut world, stream) = standing();
+        world.input(Input::End { exchange: stream });
+        world.advance(1250);
+        refuse(&mut world, status, "");
+        reply(&mut world, "tools/list", &[], TOOLS);
+        world.advance(600_000);
+        assert!(world.fetches.is_empty(), "{status}");
+    }
+    let (mut world, stream) = standing();
+    world.input(Input::End { exchange: stream });
+    world.advance(1250);
+    refuse(&mut world, 404, "");
+    refuse(&mut world, 404, "");
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
 }
 
 /// A server whose answers come on one stream.
-fn events(world: &mut World) -> narrows::io::ExchangeId {
+fn events(world: &mut World) -> ExchangeId {
     let (stream, get) = world.fetch();
     assert_eq!((get.method.name(), field(&get, "Accept")), ("GET", Some("text/event-stream")));
     world.events(stream, &[], "event: endpoint\ndata: /message?session=1\n\n");
@@ -280,6 +368,20 @@ fn the_oldest_transport_has_one_stream_for_all_answers() {
     assert_eq!(world.error(2).0, "unreachable");
     world.advance(2000);
     assert!(world.fetches.iter().any(|(_, request)| request.method.name() == "GET"));
+}
+
+#[test]
+fn a_server_that_forgot_who_listens_to_its_one_stream_is_connected_anew() {
+    for status in [404, 400] {
+        let mut world = World::shaken(&config("sse", ""));
+        events(&mut world);
+        world.call(1, "mcp_s_x", "");
+        refuse(&mut world, status, "Could not find session");
+        assert!(world.error(1).1.contains("its session is over"), "{status}");
+        world.advance(2000);
+        events(&mut world);
+        assert_eq!(world.offered(), ["mcp_s_x"]);
+    }
 }
 
 #[test]
@@ -313,6 +415,6 @@ fn a_modern_caller_is_served_by_a_server_with_handshakes() {
     let mut world = legacy(&config("http", ""));
     world.call(1, "mcp_s_x", &format!(r#","_meta":{{{MODERN}}}"#));
     let call = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
-    assert_eq!(at(body(&call), &["params"]).unwrap(), r#"{"name":"x"}"#);
+    assert_eq!(at(body(&call), &["params"]).unwrap(), r#"{"name":"x","arguments":{}}"#);
     assert!(world.answered(1).contains(r#""resultType":"complete""#));
 }
