@@ -43,9 +43,10 @@ const HARMLESS: [&str; 26] = [
     "X-Request-Id",
 ];
 
-/// How the names of fields end that say where a request belongs.
-const PLACES: &str = "app channel cluster country department env environment locale mode organization project region \
-                      source stage team tenant version workspace zone";
+/// How the names of fields end that say where a request belongs, or who it is from.
+const PLACES: &str = "app branch channel client cluster country department deployment domain env environment group \
+                      instance language locale location mode name namespace organization platform project region role \
+                      service site source stage team tenant type version workspace zone";
 
 /// The longest value that may be ordinary words, and the longest of those.
 const WORDS: usize = 24;

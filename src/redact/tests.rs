@@ -65,6 +65,10 @@ fn ordinary_words_say_where_a_request_belongs_in_fields_named_so() {
         let scheme = ["Bearer ", value].concat();
         assert_eq!(known("X-Tenant", &scheme), [value]);
     }
+    for (name, value) in [("X-Client-Name", "assistant"), ("x_user_role", "administrator"), ("X-Service", "translation")] {
+        assert_eq!(known(name, value), [""; 0], "{name}: {value}");
+        assert_eq!(known(name, "hunter2hunter2").len(), 1, "{name}");
+    }
     for value in [
         "hunter2hunter2",
         "secret:1",
