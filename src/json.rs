@@ -247,8 +247,8 @@ pub fn members(raw: Raw<'_>) -> Option<Members<'_>> {
     Some(Members(list))
 }
 
-/// How many members of an object are no pieces of their own: all that those which are read have.
-const MEMBERS: u64 = 16;
+/// How many members of an object are no pieces of their own: all that a message, an artifact and a part have.
+const MEMBERS: u64 = 9;
 
 /// How many elements stand in a value, and members beyond those that any object may have, and how many inside its elements
 /// and its members of some names, so deep.

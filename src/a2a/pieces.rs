@@ -68,6 +68,9 @@ mod tests {
         }
         let words = format!(r#"{{"result":{{"parts":[{}]}}}}"#, many(r#"{"kind":"text","text":"word "}"#, 1000));
         assert!(!is_crumbled(json::parse(&words, 16).unwrap(), 1000 * PIECE_BYTES), "a part is one piece");
+        let crumbs =
+            format!(r#"{{"parts":[{}]}}"#, many(r#"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}"#, 1000));
+        assert!(is_crumbled(json::parse(&crumbs, 16).unwrap(), 1900 * PIECE_BYTES), "a part has nine members");
         for text in [
             format!(r#"{{"result":{{"parts":[{{"data":[{}]}}]}}}}"#, many("1", 1000)),
             format!(r#"{{"metadata":{{"parts":[{}]}},"message":"{}"}}"#, many("1", 1000), many("1", 1000)),
