@@ -43,6 +43,10 @@ impl Shared {
     /// New holders belong to that user from now on.
     pub fn turn_to(&mut self, name: &str) {
         if self.name != name {
+            if !self.users.has(name) {
+                // Of whom nobody holds anything there is nothing to know.
+                self.users.retain(|_, pool| Arc::strong_count(&pool.0) > 1);
+            }
             self.user = self.users.get_or_default(name).clone();
             self.name = name.into();
         }
@@ -137,6 +141,8 @@ impl Eq for Share {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
+    use alloc::vec::Vec;
 
     #[test]
     fn a_greedy_user_leaves_room_for_others() {
@@ -157,6 +163,21 @@ mod tests {
         assert!(!hers[0].clone().may_be(limit, limit));
         drop(hers);
         assert!(his.may_be(800 * FREE_BYTES, limit));
+    }
+
+    #[test]
+    fn users_are_known_while_they_hold_anything() {
+        let mut pool = Shared::default();
+        let mut shares = Vec::new();
+        for number in 0..100 {
+            pool.turn_to(&format!("visitor {number}"));
+            shares.push(pool.share());
+            shares.truncate(10);
+        }
+        assert_eq!(pool.users.len(), 12);
+        shares[3].set(FREE_BYTES);
+        pool.turn_to("visitor 3");
+        assert_eq!(pool.user.bytes(), FREE_BYTES);
     }
 
     #[test]

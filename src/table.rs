@@ -123,9 +123,9 @@ impl<K: Ord, V> Table<K, V> {
         self.0.clear();
     }
 
-    /// Takes out every entry whose key is not to stay.
-    pub fn retain(&mut self, stays: impl Fn(&K) -> bool) {
-        self.0.retain(|(key, _)| stays(key));
+    /// Takes out every entry that is not to stay.
+    pub fn retain(&mut self, stays: impl Fn(&K, &V) -> bool) {
+        self.0.retain(|(key, value)| stays(key, value));
     }
 }
 

@@ -38,7 +38,7 @@ impl Pins {
     /// are held back in this form for the first time. `most` is how long a list may be.
     pub fn look(&mut self, server: &str, tools: &[ListedTool], most: u64) -> Vec<String> {
         let is_gone = |(of, tool): &Key| of == server && tools.iter().all(|listed| listed.name != *tool);
-        self.held.retain(|key| !is_gone(key));
+        self.held.retain(|key, _| !is_gone(key));
         let mut room = most.saturating_mul(LISTS).saturating_sub(self.count(server));
         let mut news = Vec::new();
         for listed in tools {
@@ -62,7 +62,7 @@ impl Pins {
 
     /// Holds nothing of a server back any more.
     pub fn release(&mut self, server: &str) {
-        self.held.retain(|(of, _)| of != server);
+        self.held.retain(|(of, _), _| of != server);
     }
 
     fn count(&self, server: &str) -> u64 {

@@ -497,7 +497,7 @@ impl Approvals {
 
     /// Forgets what was approved in every session.
     pub fn forget_sessions(&mut self) {
-        self.cache.retain(|_| false);
+        self.cache.retain(|_, _| false);
     }
 
     /// Forgets what was approved in a session that ended.

@@ -57,7 +57,7 @@ impl Keeper {
     /// Keeps nothing more under a key and below it.
     fn forget(&mut self, key: String) {
         let below = crate::text::joined(&[key.as_str(), "/"], "");
-        self.last.retain(|known| *known != key && !known.starts_with(&below));
+        self.last.retain(|known, _| *known != key && !known.starts_with(&below));
         self.saves.push(Save { key, record: None });
     }
 }
