@@ -91,6 +91,39 @@ fn held_too_large(host: &mut Host, limit: &str) {
     host.result(number);
 }
 
+#[test]
+fn what_never_finds_room_is_too_large_and_what_finds_none_just_now_is_told_to_wait() {
+    let mut host = host("held_bytes", 900_000);
+    for (whom, length, expected) in [
+        (r#""aliases":["bob"]"#, 850_000, Some(("too_large", "no room: say less"))),
+        (r#""aliases":["bob","carol"]"#, 350_000, Some(("too_large", "no room: say less, or send it to fewer agents"))),
+        (r#""aliases":["bob"]"#, 350_000, None),
+        (r#""aliases":["bob"]"#, 350_000, Some(("busy", "no room: wait for other calls to end, or say less"))),
+        (r#""aliases":["bob"]"#, 100_000, Some(("busy", "no room: wait for other calls to end, or say less"))),
+    ] {
+        let words = "x".repeat(length);
+        let number = host.call(1, "broadcast_message", &format!(r#"{{{whom},"message":"{words}","async":true}}"#));
+        let result = host.result(number);
+        let error = |name: &str| string_at(&result, &["structuredContent", "error", name]);
+        assert_eq!(error("code").as_deref(), expected.map(|(code, _)| code), "{whom} {length}");
+        assert!(expected.is_none_or(|(_, end)| error("message").unwrap().ends_with(end)), "{whom} {length}");
+    }
+}
+
+#[test]
+fn what_a_call_came_with_is_held_until_it_is_answered() {
+    let mut host = host("held_bytes", 900_000);
+    for (message, meta) in [(10, 200_000), (250_000, 10)] {
+        let (message, meta) = ("x".repeat(message), "y".repeat(meta));
+        let arguments = format!(r#"{{"aliases":["bob","carol"],"message":"{message}","async":true}}"#);
+        let arguments = if meta.len() > 10 { arguments } else { arguments.replace(r#","carol""#, "") };
+        let params = format!(r#"{{"name":"broadcast_message","arguments":{arguments},"_meta":{{"note":"{meta}"}}}}"#);
+        let number = host.request(1, "tools/call", &params);
+        let result = host.result(number);
+        assert!(result.contains("dispatched"), "{result}");
+    }
+}
+
 fn card_too_large(host: &mut Host, limit: &str) {
     let other = send(host, "bob");
     let number = host.call(1, "get_agent_card", r#"{"agent":"bob"}"#);

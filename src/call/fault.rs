@@ -8,7 +8,8 @@ use super::target::Target;
 use crate::a2a::pieces::{PIECE_BYTES, is_crumbled, may_be_crumbled};
 use crate::a2a::{self, Fault, FaultKind};
 use crate::exchange::{Failure, Reply};
-use crate::held;
+use crate::ground::Ground;
+use crate::held::{self, Share};
 use crate::history;
 use crate::http;
 use crate::io::Cause;
@@ -60,6 +61,18 @@ pub fn failure(run: &Run<'_>, label: &str, failure: &Failure) -> ToolError {
         }
         Failure::Blocked(why) => ToolError::new(Code::Blocked, format!("{label} was not called: {why}")),
     }
+}
+
+/// The error of what finds no room in [`held_bytes`](crate::limits::Limits::held_bytes), just now or at any time; `less` is
+/// how it would take less.
+#[must_use]
+pub fn no_room(ground: &Ground, what: &str, bytes: u64, less: &str) -> ToolError {
+    let (code, wait) = match Share::bound(bytes, ground.config.limits.held_bytes) {
+        held::CROWDED => (Code::Busy, "wait for other calls to end, or "),
+        _ => (Code::TooLarge, ""),
+    };
+    let message = format!("{what} takes {bytes} bytes, for which held_bytes leaves no room: {wait}{less}");
+    ToolError::new(code, message).with("limit", Json::string("held_bytes"))
 }
 
 fn transport(label: &str, cause: Cause, detail: &str, answered: bool) -> ToolError {

@@ -1,15 +1,14 @@
 //! What leaves for an agent, held against the rules that look for secrets as soon as it is put together, so that what may
 //! not leave costs nothing.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::policy;
+use super::{fault, policy};
 use crate::a2a::{Message, SendRequest};
 use crate::ground::Ground;
 use crate::ids::Random;
-use crate::json::{self, Json, Object, Raw};
+use crate::json::{self, Object, Raw};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::policy::glob::Names;
 use crate::policy::taint::{self, PathPattern, Scanned};
@@ -70,16 +69,15 @@ impl Checked {
     /// and what is sent of it.
     ///
     /// # Errors
-    /// Others hold too much.
+    /// Others hold too much, or it is too much for anybody.
     pub fn check_room(&self, ground: &Ground, agents: u64) -> Result<(), ToolError> {
         let bytes = self.0.bytes().saturating_mul(2 * agents);
         if ground.held.share().may_be(bytes, ground.config.limits.held_bytes) {
             return Ok(());
         }
-        let message = format!(
-            "nothing was sent: held_bytes leaves no room for the {bytes} bytes that this message takes on its way, with the caller card if there is one: wait for other calls to end, or say less"
-        );
-        Err(ToolError::new(Code::Busy, message).with("limit", Json::string("held_bytes")))
+        let what = "nothing was sent: this message, on its way and with the caller card if there is one,";
+        let less = if agents > 1 { "say less, or send it to fewer agents" } else { "say less" };
+        Err(fault::no_room(ground, what, bytes, less))
     }
 
     /// What is sent.

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Gateway;
-use crate::call::{CallId, Caller, policy};
+use crate::call::{CallId, Caller, fault, policy};
 use crate::incoming::{is_http, principal_of};
 use crate::io::{Level, Misuse, PeerId};
 use crate::json::{self, Object, Raw};
@@ -240,8 +240,7 @@ impl Gateway {
         let bytes = params.map_or(0, |raw| raw.get().len()) + id.as_json().as_str().len();
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         if !share.may_be(bytes, self.ground.config.limits.held_bytes) {
-            let message = format!("held_bytes leaves no room for a call of {bytes} bytes: wait for others to end");
-            let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("held_bytes"));
+            let error = fault::no_room(&self.ground, "this call", bytes, "say less");
             return self.answer(&caller, &subject, Err(error), self.ground.now);
         }
         share.set(bytes);
