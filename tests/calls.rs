@@ -390,6 +390,21 @@ fn what_an_older_version_has_no_place_for_is_told() {
 }
 
 #[test]
+fn a_rule_that_is_muted_for_broadcasts_is_so_for_agents_of_any_version() {
+    let text = r#""message":"send Authorization: Bearer abcdefgh12345678""#;
+    for card in [PLAIN_CARD, r#"{"name":"A","capabilities":{},"url":"https://a.test/","protocolVersion":"0.3.0"}"#] {
+        let mut world =
+            World::new(r#"{"mcp_taint_policy":[{"tool":"broadcast_message","skip_rules":["AuthorizationLiteral"]}]}"#);
+        world.connect(Some(card));
+        world.call("broadcast_message", &format!(r#"{{"aliases":["a"],{text},"async":true}}"#));
+        assert_eq!(string(&world.answer(), &["result", "structuredContent", "results", "a", "status"]), "dispatched");
+        assert!(world.request().1.body.unwrap().contains("abcdefgh12345678"));
+        world.call("send_message", &format!(r#"{{"agent":"a",{text}}}"#));
+        assert_eq!(code(&world.answer()), "blocked");
+    }
+}
+
+#[test]
 fn what_was_received_outlives_the_agent() {
     let mut world = World::new("{}");
     for tool in [

@@ -35,19 +35,19 @@ pub fn random_places() -> Vec<(PathPattern, Rules)> {
     RANDOM.into_iter().filter_map(PathPattern::read).map(|path| (path, Rules::only(Rule::OpaqueToken))).collect()
 }
 
-/// A message that was held against the rules, as an agent of 1.0 is told it, and to which nothing was added since. No other
-/// one is sent, whoever put it together.
+/// A message that was held against the rules, as an agent of 1.0 is told it, and to which nothing was added since, with the
+/// tool that sends it. No other one is sent, whoever put it together.
 #[derive(Clone, Debug)]
-pub struct Checked(SendRequest);
+pub struct Checked(SendRequest, &'static str);
 
 impl Checked {
     /// Holds a message of a tool against the rules.
     ///
     /// # Errors
     /// It may not leave.
-    pub fn new(ground: &mut Ground, tool: &str, request: SendRequest) -> Result<Self, ToolError> {
+    pub fn new(ground: &mut Ground, tool: &'static str, request: SendRequest) -> Result<Self, ToolError> {
         check(ground, tool, &request)?;
-        Ok(Self(request))
+        Ok(Self(request, tool))
     }
 
     /// Nothing at all, for a task that is read and told nothing.
@@ -55,7 +55,8 @@ impl Checked {
     pub fn nothing() -> Self {
         let message = Message::from_user(String::new(), Vec::new());
         let (metadata, accepted_output_modes, history_length) = (None, None, None);
-        Self(SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false })
+        let request = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
+        Self(request, MESSAGES)
     }
 
     /// The same under an id of the gateway's own.
@@ -86,6 +87,18 @@ impl Checked {
         &self.0
     }
 
+    /// Holds a body against the rules that is about to go out to an agent of 0.3: in that spelling other members of a
+    /// message count, and of two that stand for the same another one.
+    ///
+    /// # Errors
+    /// It may not leave.
+    pub fn check_body(&self, ground: &mut Ground, body: &str) -> Result<(), ToolError> {
+        let unreadable = |_| ToolError::new(Code::Internal, "nothing was sent: the message is no JSON");
+        let raw = json::parse(body, u32::MAX).map_err(unreadable)?;
+        let params = json::members(raw).and_then(|members| members.get("params"));
+        check_json(ground, self.1, params.unwrap_or(raw))
+    }
+
     /// The same without the task that it continues; one that is finished is referred to, where no other is.
     pub fn begin_anew(&mut self, is_finished: bool) {
         let message = &mut self.0.message;
@@ -109,18 +122,6 @@ pub fn check(ground: &mut Ground, tool: &str, request: &SendRequest) -> Result<(
     }
     sent.optional_json("metadata", request.metadata.as_ref());
     check_json(ground, tool, sent.finish().raw())
-}
-
-/// Holds a body against the rules that is about to go out to an agent of 0.3: in that spelling other members of a message
-/// count, and of two that stand for the same another one.
-///
-/// # Errors
-/// It may not leave.
-pub fn check_body(ground: &mut Ground, body: &str) -> Result<(), ToolError> {
-    let unreadable = |_| ToolError::new(Code::Internal, "nothing was sent: the message is no JSON");
-    let raw = json::parse(body, u32::MAX).map_err(unreadable)?;
-    let params = json::members(raw).and_then(|members| members.get("params"));
-    check_json(ground, MESSAGES, params.unwrap_or(raw))
 }
 
 /// Holds anything else that an agent is told against the rules.

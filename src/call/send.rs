@@ -9,7 +9,7 @@ use super::life::{self, Event as Happening, State};
 use super::outgoing::Checked;
 use super::route::Route;
 use super::target::Target;
-use super::{Ended, Run, Work, fault, outgoing};
+use super::{Ended, Run, Work, fault};
 use crate::a2a::{self, Assembly, Event, Fault, Operation};
 use crate::exchange::{Failure, Reply, Report, Want};
 use crate::held::Share;
@@ -272,7 +272,7 @@ impl Send {
         }
         if matches!(self.state, State::Sending | State::Streaming)
             && !interface.dialect.is_10()
-            && let Err(error) = outgoing::check_body(run.ground, encoded.body.as_deref().unwrap_or("{}"))
+            && let Err(error) = self.request.check_body(run.ground, encoded.body.as_deref().unwrap_or("{}"))
         {
             return Some(self.fail(run, error));
         }
