@@ -82,8 +82,8 @@ impl Gateway {
     /// Takes up work that goes on by itself.
     pub(super) fn take_up(&mut self, scope: &str, caller: &Caller, subject: &Subject, dispatched: Vec<Dispatch>) {
         for Dispatch { call, sink, work } in dispatched {
-            let (meta, pace) = (Vec::new(), Pace::default());
-            let caller = Caller { call, progress_token: None, log_level: None, meta, pace, ..caller.clone() };
+            let (meta, share, pace) = (Vec::new(), None, Pace::default());
+            let caller = Caller { call, progress_token: None, log_level: None, meta, share, pace, ..caller.clone() };
             let started = self.ground.now;
             let subject = subject.clone();
             self.enter(Box::new(Call { caller, sink, scope: scope.into(), subject, work, started, timer: None }));
