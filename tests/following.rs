@@ -179,13 +179,25 @@ fn a_reading_of_which_something_comes_is_waited_for() {
     assert_eq!(words(&host.result(number)), "part and the rest");
 }
 
+/// An agent may answer a reading once there is something new: that is no sign of its health.
+#[test]
+fn readings_that_an_agent_answers_late_are_waited_for_longer_each_time() {
+    let (mut host, number) = polling("{}", r#","poll_timeout_seconds":-1"#);
+    assert_eq!(readings(&mut host, 100_000, |_, _| {}), 3);
+    assert_eq!(readings(&mut host, 110_000, |_, _| {}), 0);
+    let health = host.call(1, "list_agents", "{}");
+    assert!(!host.result(health).contains("consecutive_failures"));
+    assert_eq!(readings(&mut host, 5_000, |host, exchange| host.reply(exchange, 200, &rpc(COMPLETED))), 1);
+    assert_eq!(words(&host.result(number)), "part and the rest");
+}
+
 #[test]
 fn readings_that_all_hang_end_a_call_without_a_deadline() {
     let (mut host, number) = polling(r#"{"limits":{"failed_readings":3}}"#, r#","poll_timeout_seconds":-1"#);
-    assert_eq!(readings(&mut host, 140_000, |_, _| {}), 4);
+    assert_eq!(readings(&mut host, 455_000, |_, _| {}), 4);
     let result = host.result(number);
     assert_eq!(code(&result).as_deref(), Some("timeout"));
-    assert!(words(&result).contains("said nothing for 30s when its task was read (task task-0)"), "{result}");
+    assert!(words(&result).contains("said nothing for 240s when its task was read (task task-0)"), "{result}");
     assert_eq!(string_at(&result, &["structuredContent", "error", "limit"]).as_deref(), Some("failed_readings"));
 }
 

@@ -17,8 +17,11 @@ use crate::time::Instant;
 const FIRST_MS: u64 = 250;
 /// The longest pause.
 const LONGEST_MS: u64 = 5000;
-/// How long nothing may come of a reading: its connection may have died without a word.
+/// How long nothing may come of the first reading: its connection may have died without a word. There are agents that answer
+/// once there is something new, so that it is twice as long after each that was given up.
 const SILENCE_MS: u64 = 30_000;
+/// How often it doubles.
+const DOUBLINGS: u32 = 3;
 /// How often in a row an agent may say that it cannot be asked for the task: just after its start a task may not be known
 /// everywhere.
 const REFUSALS: u32 = 3;
@@ -31,6 +34,8 @@ pub(super) struct Reading {
     /// since when every reading has failed
     failing_since: Option<Instant>,
     refusals: u32,
+    /// how many were given up because nothing came of them
+    silent: u32,
     count: u64,
     /// why the last one failed
     trouble: Option<String>,
@@ -74,15 +79,15 @@ impl Send {
     /// A reading runs: it is given up once nothing came of it for a while.
     pub(super) fn overdue(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         let exchange = self.exchange?;
-        let until = run.exchanges.heard_at(exchange)?.plus_ms(SILENCE_MS);
+        let silence_ms = SILENCE_MS << self.reading.silent.min(DOUBLINGS);
+        let until = run.exchanges.heard_at(exchange)?.plus_ms(silence_ms);
         if run.ground.now < until {
             self.wake = Some((until, Reason::ReadTimeout));
             return None;
         }
-        let answered = run.exchanges.answered(exchange);
-        self.target.heard(run, answered);
+        self.reading.silent += 1;
         self.drop_exchange(run);
-        let waited = fault::duration(SILENCE_MS);
+        let waited = fault::duration(silence_ms);
         let message = format!("{} said nothing for {waited} when its task was read", self.target.label);
         self.again(run, ToolError::new(Code::Timeout, message), false, None)
     }
