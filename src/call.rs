@@ -12,7 +12,6 @@ use crate::ground::Ground;
 use crate::held::Share;
 use crate::http;
 use crate::incoming::NOBODY;
-use crate::incoming::principal_of;
 use crate::io::{Deadline, ExchangeId, Level, PeerId};
 use crate::json::{Json, Object};
 use crate::jsonrpc::{self, Id};
@@ -151,7 +150,7 @@ impl<'g> Run<'g> {
         caller: &'g mut Caller,
     ) -> Self {
         let (answers, disconnected, dispatched) = (Answers::none(), None, Vec::new());
-        ground.held.turn_to(principal_of(scope_name).unwrap_or(scope_name));
+        ground.held.turn_to(scope_name);
         Self { ground, scope, exchanges, served, scope_name, caller, answers, disconnected, dispatched }
     }
 

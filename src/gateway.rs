@@ -118,6 +118,7 @@ impl Gateway {
         let earlier = self.ground.now;
         self.ground.now = earlier.max(now);
         self.ground.trace_context = self.trace_of(&input);
+        self.ground.held.turn_to("");
         let handled = self.take(input);
         match handled {
             Ok(()) => {

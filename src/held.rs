@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use crate::incoming::principal_of;
 use crate::table::Table;
 
 /// What every holder may have, however much the others have: one that is greedy takes nothing from one that is not.
@@ -40,8 +41,9 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// New holders belong to that user from now on.
-    pub fn turn_to(&mut self, name: &str) {
+    /// New holders belong from now on to the user whose scope that is: over HTTP a principal has several.
+    pub fn turn_to(&mut self, scope: &str) {
+        let name = principal_of(scope).unwrap_or(scope);
         if self.name != name {
             if !self.users.has(name) {
                 // Of whom nobody holds anything there is nothing to know.

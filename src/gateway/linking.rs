@@ -9,7 +9,7 @@ use crate::io::{Level, PeerId};
 use crate::json::{self, Json, Object};
 use crate::jsonrpc::{self, Id};
 use crate::link::catalog::LinkedTool;
-use crate::link::{CallReport, Outside, Report};
+use crate::link::{CallReport, Job, Outside, Report};
 use crate::list::gather;
 use crate::mcp::asks::Answers;
 use crate::mcp::era;
@@ -22,9 +22,13 @@ const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 impl Gateway {
     /// Does what is due at links, what calls want of them, and hands on what they say.
     pub(crate) fn drive_links(&mut self) {
+        self.ground.held.turn_to("");
         self.links.due(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         loop {
             while let Some(job) = self.ground.link_jobs.pop_front() {
+                // What is made for a call is held by its caller, the rest by nobody in particular.
+                let caller = if let Job::Call { order, .. } = &job { self.calls.get(&order.call) } else { None };
+                self.ground.held.turn_to(caller.map_or("", |call| &call.scope));
                 self.links.perform(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges }, job);
             }
             let reports = self.links.take_reports();

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Gateway;
 use crate::call::{CallId, Caller, fault, policy};
-use crate::incoming::{is_http, principal_of};
+use crate::incoming::is_http;
 use crate::io::{Level, Misuse, PeerId};
 use crate::json::{self, Object, Raw};
 use crate::jsonrpc::{self, INTERNAL_ERROR, INVALID_REQUEST, Id, Incoming};
@@ -235,7 +235,7 @@ impl Gateway {
             let error = ToolError::new(Code::Busy, message).with("limit", json::Json::string("calls_per_peer"));
             return self.answer(&caller, &subject, Err(error), self.ground.now);
         }
-        self.ground.held.turn_to(principal_of(&session.scope).unwrap_or(&session.scope));
+        self.ground.held.turn_to(&session.scope);
         let mut share = self.ground.held.share();
         let bytes = params.map_or(0, |raw| raw.get().len()) + id.as_json().as_str().len();
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);

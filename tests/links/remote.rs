@@ -84,6 +84,31 @@ fn a_server_without_handshakes_gets_all_that_it_asks_for_in_header_fields() {
     reply(&mut world, "tools/list", &[], TOOLS);
 }
 
+/// A list of 700 KB comes while a call is answered with 110 KB: both together would be more than one user may hold.
+#[test]
+fn what_a_server_is_asked_for_everybody_counts_for_nobody() {
+    let limits = r#"{"limits":{"held_bytes":900000},"#;
+    let mut world = World::shaken(&config("http", "").replacen('{', limits, 1));
+    reply(&mut world, "server/discover", &[], DISCOVERED);
+    reply(&mut world, "tools/list", &[], TOOLS);
+    let (listening, _) = world.fetch();
+    world.events(listening, &[], "");
+    world.advance(1000);
+    world.call(1, "mcp_s_x", "");
+    let (called, call) = world.fetch();
+    world.more(listening, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n");
+    let (listed, _) = world.fetch();
+    world.events(listed, &[], &format!("data: {}", "x".repeat(700_000)));
+    let (id, words) = (at(body(&call), &["id"]).unwrap(), "y".repeat(110_000));
+    world.reply(
+        called,
+        200,
+        &[],
+        &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{words}"}}]}}}}"#),
+    );
+    assert!(world.answered(1).contains("yyy"));
+}
+
 #[test]
 fn a_cancelled_call_is_cut_where_there_are_no_handshakes_and_told_where_there_are() {
     let mut world = World::shaken(&config("http", ""));
