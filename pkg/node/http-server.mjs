@@ -34,6 +34,8 @@ export class HttpServer {
   #server;
   #standstill_ms;
   #unread;
+  /** what is to be done for the requests of a connection when it goes */
+  #going = new WeakMap();
 
   /**
    * @param {import("../lib/driver.mjs").Driver} driver
@@ -49,6 +51,7 @@ export class HttpServer {
     const options = { maxHeaderSize: header_bytes + 4096, headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS };
     this.#server = http.createServer({ ...options, connectionsCheckingInterval: 5000 });
     this.#server.maxConnections = CONNECTIONS;
+    this.#server.on("connection", (socket) => this.#connected(socket));
     this.#server.on("request", (request, response) => this.#take(request, response));
     // Whoever asks before sending a large body is told before it does.
     this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
@@ -75,6 +78,13 @@ export class HttpServer {
     clearTimeout(timer);
   }
 
+  /** A response that waits behind another one of its connection has no `close` of its own where the connection goes. */
+  #connected(socket) {
+    const going = new Set();
+    this.#going.set(socket, going);
+    socket.on("close", () => going.forEach((gone) => gone()));
+  }
+
   #take(request, response, go = () => {}) {
     if (this.#page?.answer(request, response)) return;
     const answer = new Answer(response, this.#unread);
@@ -83,10 +93,14 @@ export class HttpServer {
     request.on("end", () => this.#driver.requestEnd(number));
     request.on("error", () => {}); // its close says enough
     response.on("error", () => {});
-    response.on("close", () => {
+    const going = this.#going.get(request.socket);
+    const gone = () => {
+      going?.delete(gone);
       answer.gone();
       this.#driver.requestGone(number);
-    });
+    };
+    response.on("close", gone);
+    going?.add(gone);
     // Node begins anew whenever some of it was taken. Where nothing waits, nobody is late.
     response.setTimeout(this.#standstill_ms, () => response.writableLength > 0 && response.destroy());
     if (!answer.begun) go();
@@ -175,9 +189,10 @@ class Answer {
     return this.#text.length + this.#response.writableLength;
   }
 
+  /** Its connection goes: a response that waits behind another one has none to destroy. */
   destroy() {
     this.#text = "";
-    this.#response.destroy();
+    this.#response.req.socket.destroy();
   }
 
   head(status, headers) {

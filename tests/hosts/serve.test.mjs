@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import http from "node:http";
+import { connect } from "node:net";
 import { test } from "node:test";
 
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
@@ -323,6 +324,20 @@ test("a reader that does not read is let go", async (t) => {
   core.input = ((input) => (now, json) => input.call(core, now, json.replace("message_too_long", "tell")))(core.input);
   await left;
   request.destroy();
+});
+
+test("whoever leaves takes along what it asked for behind an answer that streams", async (t) => {
+  const { core, url } = await scripted(t, ({ type, request }, core) => {
+    if (type !== "request") return;
+    core.say({ type: "response_head", request, status: 200, headers: [] });
+    core.say({ type: "response_body", request, text: "." });
+  });
+  const { port, host } = new URL(url);
+  const socket = connect(port, "127.0.0.1", () => socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(3)));
+  while (core.told("request").length < 3) await new Promise(setImmediate);
+  socket.destroy();
+  for (let turn = 0; turn < 200 && core.told("request_gone").length < 3; turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(core.told("request_gone").map(({ request }) => request).sort(), [1, 2, 3]);
 });
 
 test("a reader that takes its time gets all of a stream that comes at once", async (t) => {
