@@ -126,7 +126,7 @@ class Unread {
     this.#period_ms = period_ms;
   }
 
-  /** Some more of an answer waits to be read. Where all is too much, the slowest go, and then the oldest. */
+  /** Some more of an answer waits to be read. Where all is too much, the slowest go, and of them those that take the most. */
   add(answer, length) {
     this.#answers.add(answer);
     this.#timer ??= setInterval(() => this.#look(), this.#period_ms).unref();
@@ -136,7 +136,7 @@ class Unread {
     let all = 0;
     for (const { waiting } of this.#answers) all += waiting;
     if (all <= this.#limit) return;
-    for (const slow of [...this.#answers].sort((one, other) => other.waited - one.waited)) {
+    for (const slow of [...this.#answers].sort((one, other) => other.waited - one.waited || other.waiting - one.waiting)) {
       if (all <= this.#limit) return;
       if (slow.waiting <= LEAST_BYTES) continue;
       all -= slow.waiting;
@@ -184,9 +184,9 @@ class Answer {
     this.#unread = unread;
   }
 
-  /** How much of it waits to be read. */
+  /** How much of it waits to be read. What waits where a connection went waits for nobody. */
   get waiting() {
-    return this.#text.length + this.#response.writableLength;
+    return this.#response.req.socket.destroyed ? 0 : this.#text.length + this.#response.writableLength;
   }
 
   /** Its connection goes: a response that waits behind another one has none to destroy. */
