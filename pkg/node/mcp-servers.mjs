@@ -141,10 +141,10 @@ export async function withServers(config, servers, progress, use, { snapshot = [
 const pinned = (file) => ({ snapshot: new Pins(chosenFile(file)).pieces() });
 
 function toolsOf(server, tools) {
-  const mark = `[MCP:${server}] `;
+  const mark = `[MCP:${server}]`;
   return tools
-    .filter(({ description }) => description?.startsWith(mark))
-    .map(({ name, description }) => ({ name, description: description.slice(mark.length) }));
+    .filter(({ description }) => `${description} `.startsWith(`${mark} `))
+    .map(({ name, description }) => ({ name, description: description.slice(mark.length + 1) }));
 }
 
 const summary = ({ tools, ...server }) => ({ ...server, tools: tools.length });
@@ -168,7 +168,7 @@ function told({ name, state, ms, protocol_version, server_name, server_version, 
   if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
   const who = server_name === undefined ? "" : `, ${[server_name, server_version].filter(Boolean).join(" ")}`;
   const head = `${name}: ready after ${seconds(ms)}${who}, MCP ${protocol_version}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
-  const lines = tools.map((tool) => `  ${tool.name}: ${tool.description.split("\n")[0]}`);
+  const lines = tools.map(({ name, description }) => [`  ${name}`, description.split("\n")[0]].filter(Boolean).join(": "));
   const changed = held.map((tool) => `  ${tool}: changed and held back: see narrows mcp accept ${name}`);
   return [head, ...lines, ...changed].join("\n");
 }

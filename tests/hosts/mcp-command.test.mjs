@@ -140,14 +140,15 @@ test("a server of the catalog is asked whether it is alive as its entry says, un
 test("servers are started side by side and told with what they offer, or why they failed", async (t) => {
   const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
   const server = (name, command, ...args) => `[[mcp_servers]]\nname = "${name}"\ntransport = { type = "stdio", command = "${command}", args = ${JSON.stringify(args)} }\n`;
-  const text = server("mine", "node", program) + server("gone", "no-such-program") + server("dies", "node", program, "broken");
+  const text = server("mine", "node", program) + server("gone", "no-such-program") + server("dies", "node", program, "broken") + server("bare", "node", program, "bare");
   const { run } = home(t, { ".config/narrows/narrows.toml": text });
   const listed = await run(["list"]);
   assert.equal(listed.code, 0, listed.stderr);
   assert.match(listed.stdout, /^mine +stdio node +5 +ready/m);
   assert.match(listed.stdout, /^gone .*failed: .*no-such-program/m);
   const states = JSON.parse((await run(["list", "--json"])).stdout).map(({ name, state, tools }) => [name, state, tools]);
-  assert.deepEqual(states, [["mine", "ready", 5], ["gone", "failed", 0], ["dies", "failed", 0]]);
+  assert.deepEqual(states, [["mine", "ready", 5], ["gone", "failed", 0], ["dies", "failed", 0], ["bare", "ready", 5]]);
+  assert.match((await run(["test", "bare"])).stdout, /, 5 tools\n {2}mcp_bare_echo\n/);
   const tested = await run(["test", "mine"]);
   assert.match(tested.stdout, /^mine: ready after [\d.]+ s, .*MCP 2025-\d\d-\d\d, 5 tools\n {2}mcp_mine_echo: echo it\n/);
   const dead = await run(["test", "dies"]);

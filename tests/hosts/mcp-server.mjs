@@ -23,7 +23,7 @@ if (mode === "broken") {
 
 // One that is told what to say of its tools reads it from the file each time.
 const said = (name) => (mode === "told" ? readFileSync(file, "utf8") : `${name} it`);
-const tool = (name) => ({ name, description: said(name), inputSchema: { type: "object" } });
+const tool = (name) => ({ name, ...(mode !== "bare" && { description: said(name) }), inputSchema: { type: "object" } });
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const text = (words) => ({ content: [{ type: "text", text: words }] });
 
