@@ -6,11 +6,14 @@ import { UsageError } from "./usage.mjs";
 const TAKING_MS = 2000;
 const LOOK_MS = 10;
 
+/** How long a lock may be there before it says who holds it, where it cannot come whole. */
+const WRITING_MS = 200;
+
 /**
  * One process at a time: two would undo each other's work.
  *
  * The lock comes whole, as a link to a file that says which process holds it, so that nobody finds it without a holder.
- * One whose holder is gone is put aside under a second lock and after another look: else of two that find it the later
+ * Where the file system has no links, whoever finds it empty waits for its holder to be written. One whose holder is gone is put aside under a second lock and after another look: else of two that find it the later
  * could put aside what the earlier has made in its place.
  *
  * @param {string} file that says which process
@@ -21,7 +24,7 @@ export function lock(file, what) {
   const own = `${file}.${process.pid}`;
   writeFileSync(own, ownerOf(process.pid), { mode: 0o600 });
   try {
-    while (!isMade(() => linkSync(own, file))) {
+    while (!isMade(() => make(own, file))) {
       refuse(file, what);
       putAside(file, what);
     }
@@ -31,13 +34,22 @@ export function lock(file, what) {
   process.on("exit", () => rmSync(file, { force: true }));
 }
 
+function make(own, file) {
+  try {
+    linkSync(own, file);
+  } catch (error) {
+    if (error.code === "EEXIST") throw error;
+    writeFileSync(file, ownerOf(process.pid), { mode: 0o600, flag: "wx" });
+  }
+}
+
 /** Puts aside what nobody holds. */
 function putAside(file, what) {
   const taking = `${file}.taking`;
   const until = Date.now() + TAKING_MS;
   while (!isMade(() => mkdirSync(taking, { mode: 0o700 }))) {
     if (Date.now() > until) throw new UsageError(`The state in ${what} is being taken by another process. If there is none, remove ${taking}.`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+    wait();
   }
   try {
     refuse(file, what);
@@ -56,11 +68,18 @@ function refuse(file, what) {
 
 function readOwner(file) {
   try {
-    return readFileSync(file, "utf8");
+    for (const until = Date.now() + WRITING_MS; ; wait()) {
+      const owner = readFileSync(file, "utf8");
+      if (owner !== "" || Date.now() > until) return owner;
+    }
   } catch (error) {
     if (error.code !== "ENOENT") throw error;
     return "";
   }
+}
+
+function wait() {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
 }
 
 /** @param {() => void} make @returns {boolean} whether it was made: it was not there before */
@@ -80,7 +99,9 @@ function isAlive(id, began) {
   } catch (error) {
     if (error.code !== "EPERM") return false;
   }
-  return !began || ownerOf(id) === `${id} ${began}`;
+  // The system may keep from us when another user's process began: it may be the holder then.
+  const now = ownerOf(id).split(" ")[1];
+  return !began || !now || now === began;
 }
 
 /** A process, and when it began where the system says that: numbers of processes come again. */

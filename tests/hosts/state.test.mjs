@@ -1,6 +1,7 @@
 // What a command keeps in a directory, and takes up again.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from "node:fs";
+import fs, { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -44,10 +45,12 @@ test("of many that find a lock whose holder is gone one takes it", async (t) => 
   const folder = directory(t);
   const state = join(folder, "state.jsonl");
   mkdirSync(folder);
-  // Ended long ago; and a number that another program has by now.
-  for (const holder of ["999999", `${process.ppid} 1`]) {
+  const unlinked = 'import fs from "node:fs";import{syncBuiltinESMExports}from"node:module";fs.linkSync=()=>{throw Object.assign(new Error("x"),{code:"EPERM"})};syncBuiltinESMExports()';
+  const withoutLinks = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(unlinked)}` };
+  // Ended long ago; a number that another program has by now; and where there are no links.
+  for (const [holder, environment] of [["999999"], [`${process.ppid} 1`], ["999999", withoutLinks]]) {
     writeFileSync(`${state}.lock`, holder);
-    const starts = Array.from({ length: 6 }, () => new Command(t, ["directory", "--port", "0", "--state", state]));
+    const starts = Array.from({ length: 6 }, () => new Command(t, ["directory", "--port", "0", "--state", state], environment));
     const outcomes = starts.map((command) => Promise.race([command.until(() => /http:/.test(command.stdout)).then(() => "up"), command.exit()]));
     assert.deepEqual((await Promise.all(outcomes)).sort(), [2, 2, 2, 2, 2, "up"], starts.map(({ stderr }) => stderr).join(""));
     for (const { child } of starts) child.kill("SIGTERM");
@@ -58,6 +61,20 @@ test("of many that find a lock whose holder is gone one takes it", async (t) => 
   const late = new Command(t, ["directory", "--port", "0", "--state", state]);
   assert.equal(await late.exit(), 2);
   assert.ok(late.stderr.includes(`in use by process ${process.ppid}. If that is no gateway, remove ${state}.lock`), late.stderr);
+});
+
+test("a holder of whom the system does not say when it began holds its lock", { skip: process.platform !== "linux" }, (t) => {
+  const folder = directory(t);
+  mkdirSync(folder);
+  const { readFileSync: read } = fs;
+  t.after(() => {
+    fs.readFileSync = read;
+    syncBuiltinESMExports();
+  });
+  fs.readFileSync = (file, ...options) => read(String(file).startsWith("/proc/") ? "/proc/none" : file, ...options);
+  syncBuiltinESMExports();
+  writeFileSync(join(folder, "lock"), `${process.ppid} 1`);
+  assert.throws(() => new State(folder), /in use by process/);
 });
 
 test("what is no state is not taken for one", (t) => {
