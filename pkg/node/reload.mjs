@@ -27,9 +27,10 @@ export class WatchedFile {
    * @param {import("../lib/driver.mjs").Driver} driver
    * @param {() => object} read reads the file, and throws what is wrong with it
    * @param {import("./log.mjs").Log} log
+   * @param {(configuration: object) => void} [taken] is told of what holds from here on
    */
-  follow(driver, read, log) {
-    this.#read = () => takeUp(driver, read, log);
+  follow(driver, read, log, taken = () => {}) {
+    this.#read = () => takeUp(driver, read, log, taken);
     let last = this.#seen;
     const timer = setInterval(() => {
       if (driver.stopped) return clearInterval(timer);
@@ -55,12 +56,13 @@ function signature(file) {
 }
 
 /** Goes on with the configuration of the file, or says every fault of it and leaves everything as it is. */
-function takeUp(driver, read, log) {
+function takeUp(driver, read, log, taken) {
   let isRead = false;
   try {
     const configuration = read();
     isRead = true;
     driver.configure(configuration);
+    taken(configuration);
   } catch (error) {
     if (error.code !== "config" && !(error instanceof UsageError)) throw error;
     const words = (error instanceof UsageError ? error.message : `The configuration is refused: ${explained(error.message)}`).replace(/\.$/, "");

@@ -28,9 +28,9 @@ loopback.addAddress("::1", "ipv6");
  *
  * @param {{ config?: string, trace?: string, state?: string, host?: string, port?: number, insecure?: true,
  *   accessLog?: true }} options
- * @param {{ port: number, configured(file: object): object, files(configuration: object): { answer(request: object, response: object): boolean },
+ * @param {{ port: number, configured(file: object): object, files(configuration: () => object): { answer(request: object, response: object): boolean },
  *   welcome(url: string, file: object): string }} [service] what is served: at which port, under which configuration,
- *   behind what is answered without the core, and what is said about it
+ *   behind what is answered without the core, under the configuration that holds by then, and what is said about it
  * @returns {Promise<number>} the exit code
  * @throws {UsageError | Error} the configuration is no good, or the address cannot be listened on
  */
@@ -49,7 +49,7 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     }
     return placed(service.configured(file), onlyHere, name);
   };
-  const configuration = prepared();
+  let configuration = prepared();
   let origin;
   const waiting = []; // what waits since before it listened
   const onNotice = ({ event, fields }, log) => {
@@ -64,8 +64,8 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     file = readConfiguration(config, process.env);
     return prepared();
   };
-  watched.follow(driver, read, log);
-  const server = new HttpServer(driver, configuration.limits, service.files(configuration));
+  watched.follow(driver, read, log, (taken) => (configuration = taken));
+  const server = new HttpServer(driver, configuration.limits, service.files(() => configuration));
   const told = endingSignal(() => watched.reload());
   const { address, port: actual } = await listen(server, name, port ?? service.port).catch((error) => {
     // It has begun its work before it listens.
@@ -100,11 +100,12 @@ function worksByFunction({ a2a }) {
 }
 
 /** What is answered without the core, under the names under which the core answers. */
-function files({ server: { loopback: onlyHere, hosts = [] } }) {
+function files(configuration) {
   const pages = [new ApprovalPage(), new PageFiles({ gateway: "mcp" })];
   const isNamed = (host) => {
+    const { loopback: onlyHere, hosts = [] } = configuration().server;
     const name = host.replace(/:\d*$/, "").toLowerCase();
-    if (hosts.some((known) => [host, name].includes(known.toLowerCase()))) return true;
+    if (hosts.some((known) => [host.toLowerCase(), name].includes(known.toLowerCase()))) return true;
     return onlyHere ? isHere(name) : hosts.length === 0;
   };
   return { answer: (request, response) => isNamed(request.headers.host ?? "") && pages.some((page) => page.answer(request, response)) };

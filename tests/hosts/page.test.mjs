@@ -100,11 +100,16 @@ test("a gateway shows the page under the names that it serves, and no other", as
   for (const [name, status] of Object.entries(names)) assert.equal(await statusUnder(url, name), status, name);
   const folder = mkdtempSync(join(tmpdir(), "narrows-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, "config.json"), JSON.stringify({ server: { hosts: ["Gateway.example"] }, auth: { tokens: [{ token: "a-token-12345", principal: "ada" }] } }));
+  const configured = (...hosts) => JSON.stringify({ server: { hosts }, auth: { tokens: [{ token: "a-token-12345", principal: "ada" }] } });
+  writeFileSync(join(folder, "config.json"), configured("Gateway.example", "With.example:99"));
   const named = new Command(t, ["serve", "--host", "0.0.0.0", "--port", "0", "--config", join(folder, "config.json")]);
   const [, there] = await named.until(() => /In a browser: (\S+)\n/.exec(named.stdout));
   const local = there.replace("0.0.0.0", "127.0.0.1");
-  assert.deepEqual([await statusUnder(local, "gateway.example:80"), await statusUnder(local, "localhost")], [200, 403]);
+  assert.deepEqual([await statusUnder(local, "gateway.example:80"), await statusUnder(local, "WITH.example:99"), await statusUnder(local, "localhost")], [200, 200, 403]);
+  writeFileSync(join(folder, "config.json"), configured("other.example"));
+  named.child.kill("SIGHUP");
+  for (let turn = 0; turn < 200 && (await statusUnder(local, "other.example")) !== 200; turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual([await statusUnder(local, "other.example"), await statusUnder(local, "gateway.example")], [200, 403]);
 });
 
 test("each request is a line on standard error where that is asked for", async (t) => {
