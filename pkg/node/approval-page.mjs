@@ -50,16 +50,37 @@ function policy(html) {
 }
 
 /**
- * What a person is told about a call that waits, where there are no tokens to tell people apart: how to decide it with what
- * its caller does not know.
- *
- * @param {string} origin of the gateway
- * @param {{ id: string, tool: string, code?: string }} request
- * @returns {string | undefined} nothing where whoever decides shows a token
+ * Tells a person of calls that wait, where there are no tokens to tell people apart: how to decide each with what its caller
+ * does not know. What waits before the gateway has its address is told when it has, unless it was decided or given up by then.
  */
-export function invitation(origin, { id, tool, code }) {
-  if (code === undefined) return undefined;
-  const place = `${origin}/api/approvals/${id}`;
-  const curl = `curl -d '{"code":"${code}"}' ${place}/approve (or …/reject)`;
-  return `${tool} waits for you: open ${origin}${PATH}#${id}.${code}, or ${curl}`;
+export class Invitations {
+  #say;
+  #origin;
+  #waiting = new Map();
+
+  /** @param {(text: string) => void} say */
+  constructor(say) {
+    this.#say = say;
+  }
+
+  /** A notice of the gateway. Only those that ask have a code. @param {{ event: string, fields: { id: string, tool: string, code?: string } }} notice */
+  notice({ event, fields }) {
+    if (!event.startsWith("approval_")) return;
+    if (fields.code === undefined) this.#waiting.delete(fields.id);
+    else if (this.#origin === undefined) this.#waiting.set(fields.id, fields);
+    else this.#tell(fields);
+  }
+
+  /** The gateway is reached from here on. @param {string} origin */
+  open(origin) {
+    this.#origin = origin;
+    for (const fields of this.#waiting.values()) this.#tell(fields);
+    this.#waiting.clear();
+  }
+
+  #tell({ id, tool, code }) {
+    const place = `${this.#origin}/api/approvals/${id}`;
+    const curl = `curl -d '{"code":"${code}"}' ${place}/approve (or …/reject)`;
+    this.#say(`${tool} waits for you: open ${this.#origin}${PATH}#${id}.${code}, or ${curl}`);
+  }
 }

@@ -18,7 +18,7 @@ import { UsageError } from "./usage.mjs";
  * of the process.
  *
  * @param {object} configuration
- * @param {{ config?: string, trace?: string, state?: string, onNotice?: (notice: object, log: Log) => void }} files and who else takes notices
+ * @param {{ config?: string, trace?: string, state?: string, onNotice?: (notice: object) => void }} files and who else takes notices
  * @returns {{ driver: Driver, log: Log, broken: Promise<number> }} `broken` gives the exit code when the core broke
  * @throws {UsageError | Error} the configuration is no good, the trace cannot be written, or the state cannot be kept
  */
@@ -43,7 +43,7 @@ export function driven(configuration, { config, trace, state: place, onNotice = 
   const noted = (notice) => {
     log.notice(notice);
     pins.notice(notice);
-    onNotice(notice, log);
+    onNotice(notice);
     // Whoever sits at a terminal is sent to the browser at once; anybody else is told what to do by the notice and the call.
     if (notice.event === "authorization_needed" && process.stderr.isTTY) welcome(notice.fields.server, log);
   };

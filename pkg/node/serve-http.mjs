@@ -1,4 +1,4 @@
-import { ApprovalPage, invitation } from "./approval-page.mjs";
+import { ApprovalPage, Invitations } from "./approval-page.mjs";
 import { readConfiguration } from "./configuration.mjs";
 import { driven } from "./driven.mjs";
 import { HttpServer } from "./http-server.mjs";
@@ -50,14 +50,11 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     return placed(service.configured(file), onlyHere, name);
   };
   let configuration = prepared();
-  let origin;
-  const waiting = []; // what waits since before it listened
-  const onNotice = ({ event, fields }, log) => {
+  const invitations = new Invitations((text) => log.say(text));
+  const onNotice = (notice) => {
+    const { event, fields } = notice;
     if (accessLog && event === "request_served") log.line({ at: new Date().toISOString(), event, ...fields });
-    if (!event.startsWith("approval_")) return;
-    if (origin === undefined) return waiting.push(fields);
-    const told = invitation(origin, fields);
-    if (told) log.say(told);
+    invitations.notice(notice);
   };
   const { driver, log, broken } = driven(configuration, { config, trace, state, onNotice });
   const read = () => {
@@ -72,8 +69,8 @@ export async function serveHttp({ config, trace, state, host: name = HOST, port,
     driver.dispose();
     throw error;
   });
-  origin = addressed(onlyHere ? name : address, actual);
-  for (const fields of waiting) onNotice({ event: "approval_pending", fields }, log);
+  const origin = addressed(onlyHere ? name : address, actual);
+  invitations.open(origin);
   process.stdout.write(`${service.welcome(origin, file)}To end it: Ctrl-C.\n`);
   const ended = new Promise((resolve) => told.addEventListener("abort", resolve, { once: true }));
   return Promise.race([broken, ended.then(() => end(server, driver))]);

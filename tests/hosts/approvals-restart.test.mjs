@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { Invitations } from "../../pkg/node/approval-page.mjs";
 import { Command } from "./process.mjs";
 
 const SERVER = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
@@ -227,4 +228,21 @@ test("a client that was asked by the result of its call brings the answer to the
   const { error } = await guarded.callAlone(3, { text: "once" }, { capabilities, more });
   assert.equal(error.code, -32602);
   assert.deepEqual(guarded.called(), ['echo {"text":"once"}']);
+});
+
+test("what waits since before the gateway had its address is told then, unless it is decided or over", () => {
+  const told = [];
+  const invitations = new Invitations((text) => told.push(text));
+  const notice = (event, id, more) => invitations.notice({ event, fields: { id, tool: `mcp_s_${id}`, ...more } });
+  for (const id of ["a", "b", "c"]) notice("approval_pending", id, { code: `code-of-${id}` });
+  notice("approval_decided", "a");
+  notice("approval_expired", "b");
+  assert.deepEqual(told, []);
+  invitations.open("http://127.0.0.1:1");
+  notice("approval_proposed", "d", { code: "code-of-d" });
+  notice("approval_decided", "d");
+  assert.deepEqual(told.map((text) => /^(\S+) waits .*open (\S+),/.exec(text).slice(1)), [
+    ["mcp_s_c", "http://127.0.0.1:1/approve#c.code-of-c"],
+    ["mcp_s_d", "http://127.0.0.1:1/approve#d.code-of-d"],
+  ]);
 });
