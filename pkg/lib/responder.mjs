@@ -104,9 +104,12 @@ function update(said, when) {
     const { artifact, append = false } = said;
     const whole = typeof artifact === "string" ? { parts: [{ text: artifact }] } : artifact;
     if (whole?.parts?.length > 0) return { artifactUpdate: { artifact: { artifactId: whole.name ?? ARTIFACT, ...whole }, append } };
-  } else if (EVENTS.some((name) => said?.[name]?.constructor === Object)) return said;
+  } else if (EVENTS.some((name) => isObject(said?.[name]))) return said;
   throw new GatewayError("misuse", "onWork says texts, { ask }, { artifact } with a text or parts, or events of A2A 1.0, and nothing else");
 }
+
+/** Whatever made it: another realm, a class, or nothing at all. */
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const words = (text) => ({ role: "ROLE_AGENT", parts: [{ text }] });
 

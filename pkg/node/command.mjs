@@ -33,7 +33,7 @@ Options
   --host ADDRESS          serve, directory: where to listen (127.0.0.1)
   --port NUMBER           serve, directory, page: the port (4545, 4547, 4546; 0 for any that is free)
   --insecure              serve, directory: let others reach it without a token
-  --access-log            serve, directory: a line of JSON on standard error for each request, without secrets
+  --access-log            serve, directory: a line of JSON on standard error for each request, but those for the page
   --no-open               page: print its address and open no browser
   --out FOLDER            page: write its files there instead, for any server of files
   --gateway ADDRESS       page: with --out, the MCP endpoint that it is attached to, as mcp beside it

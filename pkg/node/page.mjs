@@ -16,9 +16,10 @@ const PORT = 4546;
  *
  * @param {{ port?: number, noOpen?: true, out?: string, gateway?: string }} options
  * @returns {Promise<number>} the exit code
- * @throws {UsageError} the port cannot be listened on, or the folder not written to
+ * @throws {UsageError} the port cannot be listened on, the folder not written to, or both are asked for
  */
 export async function servePage({ port, noOpen = false, out, gateway }) {
+  if (out !== undefined && (noOpen || port !== undefined)) throw new UsageError("--out writes the page and serves nothing: leave out --port and --no-open.");
   if (out !== undefined) return written(out, gateway);
   if (gateway !== undefined) throw new UsageError("--gateway needs --out: narrows serve shows the page attached to itself.");
   const files = new PageFiles();

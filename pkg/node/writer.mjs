@@ -126,6 +126,6 @@ const SMALL = 64 << 10;
 function excused(text, limit) {
   const id = text.length > SMALL && ANSWER.exec(text)?.[1];
   if (!id) return text;
-  const message = `the answer is left out: more waits to be read than limits.unread_bytes (${limit}) allows; read on, and ask again`;
+  const message = `the answer is left out: more waits to be read than limits.unread_bytes (${limit}) allows; what was done is done, and get_task and get_history tell of it`;
   return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: -32603, message })}}`;
 }

@@ -135,6 +135,11 @@ test("the page is written into a folder, by itself or attached to a gateway", as
   const { url } = await page(t);
   for (const name of ["index.html", "main.mjs", "pkg/web.mjs", "ui/app.mjs"]) assert.equal(alone(name), await (await fetch(url + name)).text(), name);
   assert.match(alone("_headers"), /^\/\*\n {2}Content-Security-Policy: frame-ancestors 'none'\n/);
+  for (const words of [["--port", "0"], ["--no-open"]]) {
+    const both = new Command(t, ["page", "--out", folder, ...words]);
+    assert.equal(await both.exit(), 2);
+    assert.match(both.stderr, /--out writes the page and serves nothing/);
+  }
   const attached = await written("--gateway", 'https://a.test/"><mcp');
   assert.match(attached("index.html"), /name="narrows-gateway" content="https:\/\/a\.test\/&quot;><mcp"/);
 });

@@ -46,7 +46,8 @@ test("what a generator yields is streamed as it comes, and what it returns is th
     yield { artifact: "soup, " };
     yield { artifact: "bread", append: true };
     yield { artifact: { name: "prices", parts: [{ data: { soup: 5 } }] } };
-    yield { statusUpdate: { status: { state: "TASK_STATE_WORKING", message: { role: "ROLE_AGENT", parts: [{ data: 4 }] } } } };
+    const update = Object.assign(Object.create(null), { status: { state: "TASK_STATE_WORKING", message: { role: "ROLE_AGENT", parts: [{ data: 4 }] } } });
+    yield { statusUpdate: update };
     return `that is all about ${text}`;
   });
   const seen = [];

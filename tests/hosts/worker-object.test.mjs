@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayObject } from "../../pkg/lib/worker/object.mjs";
 import "../../pkg/node/core.mjs";
+import { settled } from "./driven.mjs";
 
 test("an object that cannot keep its state ends before it answers", async () => {
   const aborted = [];
@@ -25,4 +26,24 @@ test("an object that cannot keep its state ends before it answers", async () => 
   broken = true;
   await assert.rejects(say("bob"));
   assert.deepEqual(aborted, ["the state could not be kept: the database is full"]);
+});
+
+test("what an object sends at its birth goes out with the event that woke it, and asks for no other", async (t) => {
+  const { fetch } = globalThis;
+  t.after(() => (globalThis.fetch = fetch));
+  let sent = 0;
+  globalThis.fetch = () => ((sent += 1), new Promise(() => {}));
+  class Linked extends GatewayObject {
+    static configure = () => ({ mcp_servers: [{ name: "far", transport: { type: "http", url: "https://mcp.example.com/" } }] });
+  }
+  let alarm;
+  const storage = { sql: { exec: () => ({ toArray: () => [] }) }, setAlarm: (at) => (alarm = at), deleteAlarm: () => (alarm = undefined) };
+  const object = new Linked({ id: { name: "ann" }, storage, abort: (reason) => assert.fail(reason) }, {});
+  await settled();
+  assert.equal(sent, 0);
+  assert.ok(alarm <= Date.now(), "where no event came it would bring one");
+  assert.equal((await object.fetch(new Request("http://localhost/healthz"))).status, 200);
+  await settled();
+  assert.equal(sent, 1);
+  assert.ok(alarm > Date.now(), "what is left is a deadline");
 });

@@ -12,6 +12,9 @@ const IDLE_MS = 24 * 3_600_000;
 /** How far behind a reader may be: an object has 128 MB for everything. */
 const BEHIND_BYTES = 16 << 20;
 
+/** All that is to be done at an alarm that was wanted for its event alone. */
+const anotherEvent = () => {};
+
 /** How exactly its last request is remembered. */
 const USED_MS = 3_600_000;
 
@@ -36,7 +39,7 @@ export class GatewayObject {
     const { storage } = ctx;
     const pieces = new Pieces(storage.sql);
     const alarm = (this.#alarm = new Alarm(storage));
-    this.#subrequests = new Subrequests({ wake: () => alarm.at("subrequests", Date.now(), () => {}) });
+    this.#subrequests = new Subrequests({ wake: () => alarm.at("subrequests", Date.now(), anotherEvent) });
     const config = this.constructor.configure(env);
     this.#driver = openDriver(
       {
@@ -82,14 +85,20 @@ export class GatewayObject {
   }
 
   fetch(request) {
-    this.#subrequests.begin();
+    this.#begin();
     if (this.#ctx.id.name === undefined) this.#use();
     return respond(this.#driver, request, () => new GatewayError("dead", "a fault in Narrows ended this gateway"), BEHIND_BYTES);
   }
 
   alarm() {
-    this.#subrequests.begin();
+    this.#begin();
     this.#alarm.ring();
+  }
+
+  /** An event begins. It is the one that was waited for, if one was: what an object sends at its birth comes before its first. */
+  #begin() {
+    this.#alarm.cancel("subrequests", anotherEvent);
+    this.#subrequests.begin();
   }
 
   #setTimer(callback, ms) {
