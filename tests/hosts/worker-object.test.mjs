@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayObject } from "../../pkg/lib/worker/object.mjs";
 import "../../pkg/node/core.mjs";
+import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
+import { Gateway } from "../../pkg/node.mjs";
+import { Caller } from "./a2a.mjs";
 import { settled } from "./driven.mjs";
 
 test("an object that cannot keep its state ends before it answers", async () => {
@@ -29,16 +32,26 @@ test("an object that cannot keep its state ends before it answers", async () => 
 });
 
 test("what an object sends at its birth goes out with the event that woke it, and asks for no other", async (t) => {
+  const agent = new DemoAgent({ pace_ms: 1000 });
+  t.after(() => agent.close());
+  const config = { external_agents: [{ name: "bistro", url: await agent.listen() }], a2a: { responder: "relay:bistro" } };
+  const before = await Gateway.open({ config });
+  const heard = new Caller(before.fetch).stream("Plan a banquet.");
+  for await (const { statusUpdate } of heard) if (statusUpdate) break;
+  const kept = before.snapshot();
+  before.dispose();
+
   const { fetch } = globalThis;
   t.after(() => (globalThis.fetch = fetch));
   let sent = 0;
   globalThis.fetch = () => ((sent += 1), new Promise(() => {}));
-  class Linked extends GatewayObject {
-    static configure = () => ({ mcp_servers: [{ name: "far", transport: { type: "http", url: "https://mcp.example.com/" } }] });
+  class Relay extends GatewayObject {
+    static configure = () => config;
   }
   let alarm;
-  const storage = { sql: { exec: () => ({ toArray: () => [] }) }, setAlarm: (at) => (alarm = at), deleteAlarm: () => (alarm = undefined) };
-  const object = new Linked({ id: { name: "ann" }, storage, abort: (reason) => assert.fail(reason) }, {});
+  const exec = (query) => ({ toArray: () => (query.startsWith("SELECT") ? kept.map((text) => ({ text })) : []) });
+  const storage = { sql: { exec }, setAlarm: (at) => (alarm = at), deleteAlarm: () => (alarm = undefined) };
+  const object = new Relay({ id: { name: "ann" }, storage, abort: (reason) => assert.fail(reason) }, {});
   await settled();
   assert.equal(sent, 0);
   assert.ok(alarm <= Date.now(), "where no event came it would bring one");
