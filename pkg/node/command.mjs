@@ -12,6 +12,9 @@ export function mcpJson() {
   return JSON.stringify({ mcpServers: { narrows: { command: "node", args: [program] } } });
 }
 
+/** How long what was written and begun may take where a command ends before it served. */
+const LEAVING_MS = 1000;
+
 const HELP = `narrows: an MCP server whose tools talk to A2A agents.
 
 Usage
@@ -58,6 +61,8 @@ export async function run(words) {
     if (!refused && !(error instanceof UsageError)) throw error;
     process.stderr.write(`narrows: ${refused ? `The configuration is refused: ${explained(error.message)}` : error.message}\n`);
     process.exitCode = EXIT_USAGE;
+    // What was begun by then is let go of. If something of it stays, nobody waits for it.
+    setTimeout(() => process.exit(), LEAVING_MS).unref();
   }
 }
 

@@ -269,6 +269,11 @@ test("a port that is taken is named", async (t) => {
   const command = new Command(t, ["serve", "--port", taken]);
   assert.equal(await command.exit(), 2);
   assert.match(command.stderr, new RegExp(`port ${taken} is taken, choose another with --port`));
+  // It ends although something is left that would go on.
+  const held = new Command(t, ["serve", "--port", taken], { NODE_OPTIONS: "--import=data:text/javascript,setInterval(()=>{},1000)" });
+  const late = setTimeout(() => held.child.kill("SIGKILL"), 15_000);
+  assert.equal(await held.exit(), 2);
+  clearTimeout(late);
 });
 
 /** A server before a core that a test scripts. */
