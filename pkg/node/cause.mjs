@@ -14,8 +14,9 @@ export const PROTOCOL = "ERR_PROTOCOL";
 
 const LOST = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
-const TLS = new Set([
-  "EPROTO",
+/** The other end is not whom it should be: found out when it is known, before anything is sent to it. */
+const DISTRUSTED = new Set([
+  "ERR_TLS_CERT_ALTNAME_INVALID",
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
   "CERT_REVOKED",
@@ -64,11 +65,12 @@ function causeOf(error, handshaking, short) {
   if (code === "ENOTFOUND" || code.startsWith("EAI_") || error.syscall?.startsWith("getaddrinfo")) return "dns";
   // Whatever ended the attempt to connect, nothing was sent yet.
   if (error.syscall === "connect") return "refused";
-  if (TLS.has(code) || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_") || handshaking) return "tls";
+  if (handshaking || DISTRUSTED.has(code)) return "tls";
   if (code === "HPE_HEADER_OVERFLOW") return "headers";
   // Node's names for broken HTTP, for broken gzip and deflate, and for broken brotli.
   if (short || code === PROTOCOL || code.startsWith("HPE_") || code.startsWith("Z_") || code.startsWith("ERR__ERROR_"))
     return "protocol";
-  if (LOST.has(code)) return "reset";
+  // A fault of TLS on a connection that stood, such as the alert of a server that misses a certificate: it may have read all.
+  if (LOST.has(code) || code === "EPROTO" || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_")) return "reset";
   return "other";
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { Socket } from "node:net";
+import { Socket, connect } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { test } from "node:test";
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -131,6 +131,33 @@ test("a request that Node refuses is a failure, told after fetch returned", asyn
     returned = true;
   });
   assert.deepEqual(await failed, ["other", true]);
+});
+
+test("a fault of TLS after the handshake does not say that nothing was sent", async (t) => {
+  const http = client(t, { tls: { ca: certificate } });
+  const guarded = { requestCert: true, rejectUnauthorized: true };
+  // In TLS 1.3 the client has ended its handshake, and sent, when the server looks for the certificate.
+  for (const [options, cause] of [
+    [{ ...guarded, minVersion: "TLSv1.3" }, "reset"],
+    [{ ...guarded, maxVersion: "TLSv1.2" }, "tls"],
+  ]) {
+    const server = createTlsServer({ key, cert: certificate, ...options }, () => {});
+    server.on("tlsClientError", () => {});
+    const seen = await post(http, `https://localhost:${await listening(t, server)}/`);
+    assert.equal(seen.cause, cause, seen.detail);
+  }
+  // Bytes that are no TLS where records of it came before.
+  let between;
+  const server = createTlsServer({ key, cert: certificate }, (socket) => socket.on("error", () => {}).once("data", () => between.write("no TLS any more")));
+  const port = await listening(t, server);
+  const through = await tcpServer(t, () => {}, (socket) => {
+    between = socket;
+    const onward = connect(port, "127.0.0.1").on("error", () => {});
+    t.after(() => onward.destroy());
+    socket.pipe(onward).pipe(socket);
+  });
+  const { cause, detail } = await post(http, through.replace("http:", "https:"));
+  assert.equal(cause, "reset", detail);
 });
 
 test("names are resolved once, and addresses that may not be reached are left out", async (t) => {
