@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { makeFolder } from "./folder.mjs";
 
 /** The package, and the page: inside it where it was installed, beside it in a checkout. */
 const PACKAGE = new URL("../", import.meta.url);
@@ -49,7 +51,7 @@ export function writePage(folder, gateway) {
   const said = Object.entries(PAGE_HEADERS).map(([name, value]) => `  ${name}: ${value}\n`);
   for (const [path, bytes] of [...files, ["_headers", `/*\n${said.join("")}`]]) {
     const place = join(folder, path);
-    mkdirSync(dirname(place), { recursive: true });
+    makeFolder(dirname(place));
     writeFileSync(place, bytes);
   }
   return files.size;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { readFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { makeFolder } from "./folder.mjs";
 import { replaceFile } from "./whole-file.mjs";
 
 /** A pin: its name is a digest of its key, which may be longer than a name. */
@@ -52,7 +53,7 @@ export class Pins {
   keep(key, pieces) {
     const file = join(this.#folder, `${createHash("sha256").update(key).digest("hex")}.json`);
     if (pieces.length === 0) return rmSync(file, { force: true });
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder, 0o700);
     replaceFile(file, pieces.map((piece) => `${piece}\n`).join(""));
   }
 

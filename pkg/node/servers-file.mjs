@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { readText } from "./config-file.mjs";
+import { makeFolder } from "./folder.mjs";
 import { TomlError, added, parse, removed } from "./toml.mjs";
 import { UsageError } from "./usage.mjs";
 
@@ -15,7 +16,7 @@ export function serverNames(file) {
 
 /** Adds a server to a file, which is made where there is none. @param {string} file @param {object} server */
 export function addServer(file, server) {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const text = existsSync(file) ? readText(file) : "";
   replace(file, edited(file, () => added(text, ARRAY, server)));
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { makeFolder } from "./folder.mjs";
 import { lock } from "./lock.mjs";
 import { UsageError } from "./usage.mjs";
 
@@ -21,7 +22,7 @@ export class State {
   constructor(folder) {
     this.#folder = folder;
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder, 0o700);
       chmodSync(folder, 0o700);
       lock(join(folder, "lock"), folder);
     } catch (error) {

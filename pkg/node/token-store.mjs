@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
 import { configurationFolder } from "./config-file.mjs";
+import { makeFolder } from "./folder.mjs";
 import { replaceFile } from "./whole-file.mjs";
 
 /** How long a gateway may take to replace a record that others want too. */
@@ -62,7 +63,7 @@ export class TokenStore {
   }
 
   #prepare() {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder, 0o700);
     chmodSync(this.#folder, 0o700);
   }
 

@@ -86,6 +86,19 @@ test("what is no state is not taken for one", (t) => {
   assert.throws(() => new State("/dev/null/state"), /cannot be kept in/);
 });
 
+test("folders that cannot be made are refused", { skip: process.platform !== "linux" }, async (t) => {
+  const folder = directory(t);
+  for (const words of [["--state", "/proc/x"], ["--state", "/proc/x/y"], ["--state", "/dev/null/x"], ["page", "--out", "/proc/x"]]) {
+    const command = new Command(t, words);
+    const late = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
+    assert.equal(await command.exit(), 2, words.join(" "));
+    clearTimeout(late);
+    assert.match(command.stderr, /cannot be (kept in|written to) \/(proc|dev\/null)\/x/);
+  }
+  new State(join(folder, "a", "b"));
+  assert.deepEqual(["a", "a/b"].map((name) => mode(join(folder, name))), ["700", "700"]);
+});
+
 test("over stdio, agents and conversations outlive the process", async (t) => {
   const agent = new DemoAgent({ pace_ms: 1 });
   t.after(() => agent.close());
