@@ -1,6 +1,6 @@
 // What a command keeps in a directory, and takes up again.
 import assert from "node:assert/strict";
-import fs, { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from "node:fs";
+import fs, { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync, mkdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,8 +37,57 @@ test("a key is replaced as a whole, and goes with all that is below it", (t) => 
   assert.deepEqual(kept(), [piece("a", "3"), piece("a/b", "1"), piece("a/b", "2"), piece("ab", "ü\u2028")].sort());
   state.keep("a", []);
   assert.deepEqual(kept(), [piece("ab", "ü\u2028")]);
-  assert.deepEqual(readdirSync(folder).map((name) => mode(join(folder, name))), ["600", "600"]);
+  assert.deepEqual(readdirSync(folder).map((name) => mode(join(folder, name))), ["600", "600", "600"]);
   assert.equal(mode(folder), "700");
+});
+
+test("whenever the process ends, all that was kept is there", async (t) => {
+  const folder = directory(t);
+  const [limits, copy] = [{ keys: 6, journal_bytes: 2000, most_bytes: 3000, late_characters: 900, whole_characters: 300, step: 1 }, `${folder}-copy`];
+  t.after(() => rmSync(copy, { recursive: true, force: true }));
+  let seed = 7;
+  const below = (count) => (seed = (seed * 1103515245 + 12345) % 2147483648) % count;
+  const state = new State(folder, limits);
+  let kept = new Map();
+  state.pieces();
+  /** What a process finds that starts where this one was killed, with the journal cut off by so many bytes. */
+  const found = (missing) => {
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(folder, copy, { recursive: true });
+    rmSync(join(copy, "lock"));
+    const journal = readFileSync(join(copy, "journal"));
+    if (missing > 0) writeFileSync(join(copy, "journal"), journal.subarray(0, -missing));
+    new State(copy).pieces();
+    rmSync(join(copy, "lock"));
+    assert.equal(statSync(join(copy, "journal")).size, 0);
+    return new State(copy).pieces().sort();
+  };
+  const wanted = (map) => [...map.values()].flat().sort();
+  for (let step = 0; step < 300; step += 1) {
+    const key = ["a", "a/b", "a/b/c", "ab", "d", "d/e", `f/${below(9)}`, `f/${below(9)}/g`][below(8)];
+    const pieces = below(5) === 0 ? [] : [piece(key, String(step)), piece(key, "x".repeat([3, 30, 500][below(3)]))];
+    const next = new Map(kept);
+    if (pieces.length > 0) next.set(key, pieces);
+    else for (const known of kept.keys()) if (known === key || known.startsWith(`${key}/`)) next.delete(known);
+    const before = statSync(join(folder, "journal")).size;
+    state.keep(key, pieces);
+    const written = statSync(join(folder, "journal")).size - before;
+    assert.deepEqual(found(0), wanted(next), `${step}`);
+    // A line that was not written whole is one of which nobody was told.
+    if (written > 0 && pieces.length > 0 && pieces[1].length < 300) assert.deepEqual(found(1 + below(written - 1)), wanted(kept), `${step}`);
+    kept = next;
+    if (below(4) === 0) await new Promise(setImmediate);
+    assert.deepEqual(found(0), wanted(kept), `${step}, settled`);
+  }
+});
+
+test("a burst of what is kept makes no files", (t) => {
+  const folder = directory(t);
+  const state = new State(folder);
+  state.pieces();
+  for (let number = 0; number < 1000; number += 1) state.keep(`task/${number}`, [piece(`task/${number}`, "x")]);
+  state.keep("task", []);
+  assert.deepEqual(readdirSync(folder), ["journal", "lock"]);
 });
 
 test("of many that find a lock whose holder is gone one takes it", async (t) => {
@@ -113,11 +162,12 @@ test("over stdio, agents and conversations outlive the process", async (t) => {
   first.child.kill("SIGKILL");
   await first.exit();
   const names = readdirSync(folder).filter((name) => name !== "lock");
-  assert.ok(names.length > 3 && names.every((name) => mode(join(folder, name)) === "600"));
+  assert.ok(names.every((name) => mode(join(folder, name)) === "600"));
   assert.ok(names.some((name) => readFileSync(join(folder, name), "utf8").includes("a-secret-of-mine")));
 
   const third = new Command(t, ["--state", folder]);
   await third.initialize();
+  assert.ok(readdirSync(folder).filter((name) => name.endsWith(".json") && mode(join(folder, name)) === "600").length > 3);
   const { structuredContent } = await third.call(1, "get_history", { agent: "bistro" });
   assert.deepEqual(structuredContent.entries.map(({ sent }) => sent), ["a table please"]);
   const again = await third.call(2, "send_message", { agent: "bistro", message: "and a window seat" });
