@@ -104,9 +104,8 @@ impl Approving {
     }
 
     /// What the call is started again with.
-    #[must_use]
-    pub fn into_arguments(self) -> Option<Json> {
-        self.arguments
+    pub fn take_arguments(&mut self) -> Option<Json> {
+        self.arguments.take()
     }
 
     /// The time may be up.

@@ -92,9 +92,8 @@ impl Asking {
     }
 
     /// The arguments and the answers, to start the tool again.
-    #[must_use]
-    pub fn into_parts(self) -> (Option<Json>, Answers) {
-        (self.arguments, self.answers)
+    pub fn take_parts(&mut self) -> (Option<Json>, Answers) {
+        (self.arguments.take(), core::mem::replace(&mut self.answers, Answers::none()))
     }
 
     /// The time may be up.

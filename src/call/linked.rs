@@ -173,9 +173,8 @@ impl LinkedCall {
     }
 
     /// The same, where it is started again.
-    #[must_use]
-    pub fn into_arguments(self) -> Option<Json> {
-        self.arguments
+    pub fn take_arguments(&mut self) -> Option<Json> {
+        self.arguments.take()
     }
 
     /// Its server answered.

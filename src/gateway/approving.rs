@@ -6,16 +6,13 @@ use alloc::string::{String, ToString};
 use super::Gateway;
 use super::serving::not_allowed;
 use crate::call::approving::denied;
-use crate::call::dispatch::Sink;
-use crate::call::{Call, CallId, Work, policy};
+use crate::call::{CallId, Work, policy};
 use crate::incoming::Endpoint;
 use crate::incoming::access::{self, Refusal};
 use crate::io::{Headers, Level, PeerId, RequestId};
 use crate::json::{self, Json, Object};
 use crate::jsonrpc::Outcome;
 use crate::mcp::asks::Answers;
-use crate::mcp::outcome::{Code, ToolError};
-use crate::mcp::subject::Subject;
 use crate::policy::approvals::{self, Decider, Decision, State};
 
 /// Where approvals are told and decided.
@@ -70,41 +67,22 @@ impl Gateway {
     /// A call was approved, or waits under a policy that is another one now: it is started again, and held against the
     /// policy once more.
     pub(super) fn start_again(&mut self, call: CallId, approval: Option<&str>) {
-        if self.calls.get(&call).is_some_and(|call| call.sink.is_away()) {
-            // Nobody is there who could be told of a call that goes on.
-            return self.work(call, |work, run| {
-                let Work::Approving(work) = work else { return None };
-                work.void(run);
-                Some(Err(denied("the policy changed while the call waited: call it once more", "expired", work.id())))
-            });
-        }
+        let is_away = self.calls.get(&call).is_some_and(|call| call.sink.is_away());
+        let mut arguments = None;
         self.work(call, |work, run| {
-            if let Work::Approving(work) = work {
-                work.withdraw_question(run);
-                if approval.is_none() {
-                    work.void(run);
-                }
+            let Work::Approving(work) = work else { return None };
+            work.withdraw_question(run);
+            if approval.is_none() {
+                work.void(run);
             }
-            None
+            run.caller.approval = approval.map(String::from);
+            arguments = work.take_arguments();
+            // Nobody is there who could be told of a call that goes on.
+            is_away.then(|| Err(denied("the policy changed while the call waited: call it once more", "expired", work.id())))
         });
-        let Some(call) = self.remove(call) else { return };
-        self.forget(&call, &[]);
-        let Call { mut caller, sink, scope, subject, work, started, .. } = *call;
-        let Work::Approving(approving) = *work else { return };
-        let Some(tool) = self.ground.catalog.find(subject.name()).cloned() else {
-            approval.into_iter().for_each(|id| self.ground.approvals.withdraw(id));
-            let error = ToolError::new(Code::Unreachable, "the call was approved, but its server is not connected");
-            if let Sink::Served(number) = sink {
-                return self.tool_ended(number, caller.call, Err(error));
-            }
-            return self.answer(&caller, &subject, Err(error), started);
-        };
-        caller.approval = approval.map(String::from);
-        let arguments = approving.into_arguments();
-        if let Sink::Served(number) = sink {
-            return self.start_tool(number, scope, caller, tool, arguments);
+        if !is_away {
+            self.begin_again(call, arguments, Ok(Answers::none()));
         }
-        self.begin(caller, Subject::Linked(tool), arguments.as_ref().map(Json::raw), Answers::none(), started);
     }
 
     /// The answer of a client that was asked whether a call may be made; whether there was such a question.

@@ -127,27 +127,9 @@ impl Gateway {
 
     /// Every question of a call is answered: it is started again.
     fn resume(&mut self, call: CallId) {
-        let Some(call) = self.remove(call) else { return };
-        self.forget(&call, &[]);
-        let Call { caller, subject, work, started, .. } = *call;
-        let Work::Asking(asking) = *work else { return };
-        let (arguments, answers) = asking.into_parts();
-        match self.as_offered(subject) {
-            Ok(subject) => self.begin(caller, subject, arguments.as_ref().map(Json::raw), answers, started),
-            Err((subject, error)) => self.answer(&caller, &subject, Err(error), started),
-        }
-    }
-
-    /// What is to be run again, as it is now: a server may have ended meanwhile, or come back.
-    fn as_offered(&self, subject: Subject) -> Result<Subject, (Subject, ToolError)> {
-        let Subject::Linked(tool) = &subject else { return Ok(subject) };
-        match self.ground.catalog.find(&tool.offered) {
-            Some(tool) => Ok(Subject::Linked(tool.clone())),
-            None => {
-                let message = "the client answered, but the MCP server that had asked is not connected";
-                Err((subject, ToolError::new(Code::Unreachable, message)))
-            }
-        }
+        let Some(Work::Asking(asking)) = self.calls.get_mut(&call).map(|call| call.work.as_mut()) else { return };
+        let (arguments, answers) = asking.take_parts();
+        self.begin_again(call, arguments, Ok(answers));
     }
 
     /// A call of a snapshot that waits for its client. What else it knows comes from its session, which is there by now.

@@ -1,20 +1,20 @@
 //! Another configuration, taken up while everything runs: all of it, or nothing.
 
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Gateway;
-use crate::call::{Call, Work};
+use crate::call::Work;
 use crate::config::{Config, ExternalAgent};
 use crate::incoming::NOBODY;
 use crate::incoming::access::{self, Refusal};
 use crate::io::Level;
-use crate::json::{Json, Object};
+use crate::json::Object;
 use crate::link::wire::CallOrder;
 use crate::link::{Changes, Outside};
 use crate::list::gather;
 use crate::mcp::asks::Answers;
 use crate::mcp::outcome::{Code, ToolError};
-use crate::mcp::subject::Subject;
 
 impl Gateway {
     /// Goes on with another configuration. What did not change in it goes on untouched.
@@ -40,13 +40,13 @@ impl Gateway {
         self.let_strangers_go();
         self.furnish(&before.external_agents);
         self.offer_anew();
+        let mut unsent = Vec::new();
         if policy_changed {
             self.ground.approvals.forget_sessions();
-            for order in self.links.take_unsent(false) {
-                self.admit_anew(order);
-            }
+            unsent = self.links.take_unsent(false);
         }
         self.ask_anew(&changes, policy_changed);
+        unsent.into_iter().for_each(|order| self.admit_anew(order));
     }
 
     fn note_changes(&mut self, changes: &Changes, policy_changed: bool, has_other_limits: bool) {
@@ -93,15 +93,10 @@ impl Gateway {
     /// A call that was let out waits for its server, and the policy or the tool is another one by now: it is held against
     /// them as they are.
     pub(super) fn admit_anew(&mut self, order: CallOrder) {
-        let Some(call) = self.remove(order.call) else { return };
-        self.forget(&call, &[]);
-        let Call { mut caller, subject, started, .. } = *call;
-        let Some(tool) = self.ground.catalog.find(subject.name()).cloned() else {
-            let error = ToolError::new(Code::Unreachable, "the tool is not offered any more: list the tools anew");
-            return self.answer(&caller, &subject, Err(error), started);
-        };
-        caller.meta = order.meta;
-        self.begin(caller, Subject::Linked(tool), order.arguments.as_ref().map(Json::raw), Answers::none(), started);
+        if let Some(call) = self.calls.get_mut(&order.call) {
+            call.caller.meta = order.meta;
+        }
+        self.begin_again(order.call, order.arguments, Ok(Answers::none()));
     }
 
     /// Calls that wait for a person are held against the policy as it is now: what was asked under the earlier one is void.

@@ -3,10 +3,9 @@
 use alloc::vec::Vec;
 
 use super::Gateway;
-use crate::call::dispatch::Sink;
-use crate::call::{Call, CallId, Work};
+use crate::call::{CallId, Work};
 use crate::io::{Level, PeerId};
-use crate::json::{self, Json, Object};
+use crate::json::{self, Object};
 use crate::jsonrpc::{self, Id};
 use crate::link::catalog::LinkedTool;
 use crate::link::{CallReport, Job, Outside, Report};
@@ -55,21 +54,11 @@ impl Gateway {
     /// A server says something to a call; where it asks, the call is made again with the answers.
     fn linked(&mut self, call: CallId, report: CallReport) {
         self.work(call, |work, run| work.linked(run, report));
-        let work = self.calls.get_mut(&call).map(|call| call.work.as_mut());
-        let asks = if let Some(Work::Linked(work)) = work { work.take_asks() } else { None };
-        let Some((asks, call)) = asks.and_then(|asks| Some((asks, self.remove(call)?))) else { return };
-        self.forget(&call, &[]);
-        let Call { caller, sink, subject, work, started, .. } = *call;
-        if let Sink::Served(number) = sink {
-            return self.tool_asks(number, caller.call);
-        }
-        let arguments = if let Work::Linked(work) = *work { work.into_arguments() } else { None };
-        let raw = arguments.as_ref().map(Json::raw);
-        if asks.questions.is_empty() {
-            let answers = Answers { list: Vec::new(), state: asks.state };
-            return self.begin(caller, subject, raw, answers, started);
-        }
-        self.ask(caller, subject, raw, asks, started);
+        let Some(Work::Linked(work)) = self.calls.get_mut(&call).map(|call| call.work.as_mut()) else { return };
+        let Some(asks) = work.take_asks() else { return };
+        let arguments = work.take_arguments();
+        let next = if asks.questions.is_empty() { Ok(Answers { list: Vec::new(), state: asks.state }) } else { Err(asks) };
+        self.begin_again(call, arguments, next);
     }
 
     /// Tells of patterns that fit no tool, once every server has told which it has: nothing is held by a name that is wrong.

@@ -189,14 +189,7 @@ impl Gateway {
 
     /// Its outcome is there already.
     fn end_kept(&mut self, id: CallId) {
-        if !self.calls.get(&id).is_some_and(|call| matches!(call.work.as_ref(), Work::Kept(_))) {
-            return;
-        }
-        let Some(call) = self.remove(id) else { return };
-        self.forget(&call, &[]);
-        if let Work::Kept(Kept { ended, .. }) = *call.work {
-            self.answer(&call.caller, &call.subject, ended, call.started);
-        }
+        self.work(id, |work, _| if let Work::Kept(kept) = work { Some(kept.ended.clone()) } else { None });
     }
 
     /// It was approved elsewhere while its client was away.

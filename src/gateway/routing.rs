@@ -5,15 +5,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Gateway;
+use super::tooling::NOBODY_TO_ASK;
 use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::pace::Pace;
 use crate::call::{Call, CallId, Caller, Ended, Run, Work, fitting};
 use crate::config::ExternalAgent;
 use crate::io::{Deadline, Level, PeerId, Reason};
-use crate::json::{Object, Raw};
+use crate::json::{Json, Object, Raw};
 use crate::jsonrpc::Id;
-use crate::mcp::asks::Answers;
+use crate::mcp::asks::{Answers, Asks};
 use crate::mcp::era::Era;
+use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
 use crate::served::Duty;
@@ -54,6 +56,42 @@ impl Gateway {
         }
         if let Some(alias) = disconnected {
             self.end_calls_to(&scope_name, &alias);
+        }
+    }
+
+    /// Begins a call once more, with its tool as that is now, where everything is answered, or asks its client first. No other
+    /// place takes a call apart that goes on, so that none forgets whom it is for.
+    pub(super) fn begin_again(&mut self, id: CallId, arguments: Option<Json>, next: Result<Answers, Asks>) {
+        let Some(call) = self.calls.get(&id) else { return };
+        let subject = match &call.subject {
+            Subject::Linked(tool) => self.ground.catalog.find(&tool.offered).cloned().map(Subject::Linked),
+            subject @ (Subject::Tool(_) | Subject::Prompt(_)) => Some(subject.clone()),
+        };
+        let fault = match (&call.sink, &subject, &next) {
+            (Sink::Peer | Sink::Served(_), None, _) => {
+                Some((Code::Unreachable, "its tool is not offered any more: list the tools anew"))
+            }
+            (Sink::Served(_), Some(_), Err(_)) => Some((Code::Unsupported, NOBODY_TO_ASK)),
+            (Sink::Peer | Sink::Served(_), Some(_), _) => None,
+            (Sink::Parked | Sink::Left | Sink::Inbox(_) | Sink::Push(_) | Sink::Request(..) | Sink::Nobody, ..) => {
+                Some((Code::Canceled, "the call could not go on while its client was away: make it once more"))
+            }
+        };
+        self.work(id, |_, run| {
+            run.tell_held(true);
+            let (code, why) = fault?;
+            run.caller.approval.take().iter().for_each(|id| run.ground.approvals.withdraw(id));
+            Some(Err(ToolError::new(code, why)))
+        });
+        let Some(subject) = subject.filter(|_| fault.is_none()) else { return };
+        let Some(call) = self.remove(id) else { return };
+        self.forget(&call, &[]);
+        let Call { caller, sink, scope, started, .. } = *call;
+        let raw = arguments.as_ref().map(Json::raw);
+        match (sink, next) {
+            (Sink::Served(number), Ok(answers)) => self.start_tool(number, scope, caller, subject, arguments, answers),
+            (_, Ok(answers)) => self.begin(caller, subject, raw, answers, started),
+            (_, Err(asks)) => self.ask(caller, subject, raw, asks, started),
         }
     }
 
@@ -119,7 +157,7 @@ impl Gateway {
         }
     }
 
-    pub(super) fn remove(&mut self, id: CallId) -> Option<Box<Call>> {
+    fn remove(&mut self, id: CallId) -> Option<Box<Call>> {
         let mut call = self.calls.remove(&id)?;
         self.touch(id);
         self.set_timer(&mut call, None);
@@ -206,7 +244,7 @@ impl Gateway {
     }
 
     /// Takes a call out of the books of its peer and its scope.
-    pub(super) fn forget(&mut self, call: &Call, aliases: &[String]) {
+    fn forget(&mut self, call: &Call, aliases: &[String]) {
         if let Some(session) = self.peers.get_mut(&call.caller.peer).filter(|_| call.sink == Sink::Peer) {
             session.end(&call.caller.request);
         }

@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Gateway;
@@ -15,12 +14,16 @@ use crate::json::{self, Json, Kind, Object};
 use crate::jsonrpc::Id;
 use crate::link::catalog::LinkedTool;
 use crate::list::gather;
+use crate::mcp::asks::Answers;
 use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
 use crate::served::{Duty, TaskNumber};
 use crate::text;
+
+/// Why a task fails whose server asks the client of its caller: there is none.
+pub(super) const NOBODY_TO_ASK: &str = "the MCP server asks its client something, and an agent has nobody to ask";
 
 impl Gateway {
     /// Calls the tool of a task with what its first message says. While it runs, further messages change nothing.
@@ -60,7 +63,7 @@ impl Gateway {
         // What its server says meanwhile is told as the status of the task.
         caller.progress_token = Some(Json::string("task"));
         let scope = scope_of(&owner, None);
-        self.start_tool(number, scope, caller, tool, arguments);
+        self.start_tool(number, scope, caller, Subject::Linked(tool), arguments, Answers::none());
     }
 
     /// Calls the tools of tasks that waited until it is known which there are.
@@ -87,12 +90,14 @@ impl Gateway {
         number: TaskNumber,
         scope_name: String,
         mut caller: Caller,
-        tool: Arc<LinkedTool>,
+        subject: Subject,
         arguments: Option<Json>,
+        answers: Answers,
     ) {
-        let (id, subject) = (caller.call, Subject::Linked(tool));
+        let id = caller.call;
         let scope = (scope_name.as_str(), self.scopes.get_or_default(scope_name.as_str()));
         let mut run = crate::call::Run::new(&mut self.ground, scope, &mut self.exchanges, &mut self.served, &mut caller);
+        run.answers = answers;
         match subject.start(&mut run, arguments.as_ref().map(Json::raw)) {
             Ok(Started::Running(work)) => {
                 if let Some(Duty::Tool { call, .. }) = self.served.get_mut(number).map(|task| &mut task.duty) {
@@ -108,15 +113,9 @@ impl Gateway {
                 }
             }
             Ok(Started::Done(result)) => self.tool_ended(number, id, Ok(result)),
-            Ok(Started::Asks(_)) => self.tool_asks(number, id),
+            Ok(Started::Asks(_)) => self.tool_ended(number, id, Err(ToolError::new(Code::Unsupported, NOBODY_TO_ASK))),
             Err(error) => self.tool_ended(number, id, Err(error)),
         }
-    }
-
-    /// A server asks the client of its caller: there is none.
-    pub(super) fn tool_asks(&mut self, number: TaskNumber, call: CallId) {
-        let why = "the MCP server asks its client something, and an agent has nobody to ask";
-        self.tool_ended(number, call, Err(ToolError::new(Code::Unsupported, why)));
     }
 
     /// The call of a task ended.

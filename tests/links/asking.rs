@@ -96,6 +96,30 @@ fn a_client_in_a_session_is_asked_by_a_request_of_its_own() {
     assert_eq!(at(&world.answered(1), &["result"]).unwrap(), r#"{"content":[],"done":1}"#);
 }
 
+/// What waited because too much was told within a second is told before the answer, a question as any other.
+#[test]
+fn the_last_word_of_progress_comes_before_a_question_by_the_result() {
+    let mut world = modern_host(&servers(&["s"]));
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"progressToken":"p""#;
+    let params = format!(r#"{{"name":"{TOOL}","_meta":{{{meta}}}}}"#);
+    world.say(1, &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#));
+    let call = world.read("s");
+    let token = at(&call, &["params", "_meta", "progressToken"]).unwrap();
+    for progress in 1..=15 {
+        let params = format!(r#"{{"progressToken":{token},"progress":{progress}}}"#);
+        world.line("s", &format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#));
+    }
+    let id = at(&call, &["id"]).unwrap();
+    world.line(
+        "s",
+        &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","inputRequests":{{{CONFIRM}}}}}}}"#),
+    );
+    let told: Vec<_> = world.said.drain(..).map(|(_, text)| at(&text, &["params", "progress"])).collect();
+    assert_eq!((told.len(), told[10].as_deref(), &told[11]), (12, Some("15"), &None));
+    world.advance(2000);
+    assert!(world.said.is_empty());
+}
+
 #[test]
 fn a_client_without_a_session_is_asked_by_the_result_and_comes_back() {
     let mut world = modern_host(&servers(&["s"]));

@@ -218,6 +218,37 @@ fn over_http_the_stream_says_whose_question_it_is() {
     assert_eq!(answer.body.as_deref(), Some(format!(r#"{{"jsonrpc":"2.0","id":3,"result":{ACCEPTED}}}"#).as_str()));
 }
 
+/// The call of a client that was asked by its result waits for a new session of its server, and the policy changes meanwhile.
+#[test]
+fn a_request_that_was_answered_is_not_answered_again_under_another_policy() {
+    let servers = format!(r#""mcp_servers":[{{"name":"s","transport":{{"type":"http","url":"{URL}"}}}}]"#);
+    let mut world = World::new(&format!("{{{servers}}}"));
+    world.open(1);
+    let reply = |world: &mut World, session: &[(&str, &str)], outcome: &str| {
+        let (exchange, request) = world.fetch();
+        let id = at(request.body.as_deref().unwrap_or("{}"), &["id"]).unwrap_or_default();
+        world.reply(exchange, 200, session, &format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#));
+    };
+    reply(&mut world, &[], r#""error":{"code":-32601,"message":"no"}"#);
+    let shaken = r#""result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
+    reply(&mut world, &[("mcp-session-id", "one")], shaken);
+    let (initialized, _) = world.fetch();
+    world.reply(initialized, 202, &[], "");
+    let (standing, _) = world.fetch();
+    world.events(standing, &[], "");
+    reply(&mut world, &[], r#""result":{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}"#);
+    modern_call(&mut world, 1, 1, ALL, "");
+    let (call, _) = world.fetch();
+    world.more(standing, &format!("data: {{\"jsonrpc\":\"2.0\",\"id\":3,{ASK}}}\n\n"));
+    let state = state_of(&world.answered(1));
+    world.reply(call, 404, &[], "");
+    let config = format!(r#"{{{servers},"agents":{{"default":{{"mcp_servers":[]}}}}}}"#);
+    world.input(Input::Configure { config: narrows::config::Config::from_json(&config).unwrap().into() });
+    assert!(world.said.is_empty(), "{:?}", world.said);
+    retry(&mut world, 2, &state, "");
+    assert_eq!(world.error(2).0, "canceled");
+}
+
 fn retry(world: &mut World, id: u64, state: &str, responses: &str) {
     modern_call(world, 1, id, ALL, &format!(r#","requestState":{state},"inputResponses":{{{responses}}}"#));
 }
@@ -254,6 +285,31 @@ fn a_client_without_a_session_is_asked_by_the_result_while_the_call_goes_on() {
     assert!(answer.contains(r#""done":1"#) && answer.contains(r#""resultType":"complete""#), "{answer}");
     retry(&mut world, 4, &state, "");
     assert_eq!(at(&world.answered(4), &["error", "code"]).as_deref(), Some("-32602"), "the call is over");
+}
+
+/// What a server asks by a result while its client is away comes too late: the request of that client has its answer.
+#[test]
+fn a_request_that_was_answered_with_a_question_is_not_answered_again() {
+    let link = r#"{"mode":"url","url":"https://s.test/pay","elicitationId":"e","message":"Pay"}"#;
+    let asks = format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{{{ASK}}}}}}}"#);
+    for outcome in [
+        format!(r#""error":{{"code":-32042,"message":"pay","data":{{"elicitations":[{link}]}}}}"#),
+        format!(r#""result":{asks}"#),
+        r#""result":{"resultType":"input_required","requestState":"s"}"#.to_owned(),
+    ] {
+        let mut world = modern(&servers(&["s"]));
+        modern_call(&mut world, 1, 1, ALL, "");
+        let number = at(&world.read("s"), &["id"]).unwrap();
+        ask(&mut world, "7");
+        let state = state_of(&world.answered(1));
+        world.line("s", &format!(r#"{{"jsonrpc":"2.0","id":{number},{outcome}}}"#));
+        assert!(world.said.is_empty(), "{outcome}: {:?}", world.said);
+        retry(&mut world, 2, &state, "");
+        assert_eq!(world.error(2).0, "canceled", "{outcome}");
+        retry(&mut world, 3, &state, "");
+        assert_eq!(at(&world.answered(3), &["error", "code"]).as_deref(), Some("-32602"));
+        assert!(world.is_quiet("s") && world.said.is_empty());
+    }
 }
 
 #[test]

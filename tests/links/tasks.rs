@@ -213,6 +213,38 @@ fn a_task_waits_until_it_is_known_which_tools_there_are() {
     }
 }
 
+/// A call that waits for its server is held against what is there by then, and its task hears of it.
+#[test]
+fn a_task_whose_call_waits_for_its_server_goes_on_under_another_policy_and_with_other_tools() {
+    let guarded = r#","approval":{"require_approval":true}"#;
+    let gone = r#""result":{"tools":[]}"#;
+    for (more, tools, end) in [("", TOOLS, "WORKING"), (guarded, TOOLS, "INPUT_REQUIRED"), ("", gone, "FAILED")] {
+        let mut world = ready("");
+        world.event("kitchen", narrows::io::LinkEvent::Closed("ended".into()));
+        world.advance(1500);
+        world.event("kitchen", narrows::io::LinkEvent::Opened);
+        let id = send(&mut world, COOK, r#"{"text":"soup"}"#);
+        assert_eq!(state(&mut world, &id).0, "WORKING");
+        world.input(Input::Configure { config: Config::from_json(&config(more)).unwrap().into() });
+        world.answer("kitchen", "initialize", r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#);
+        world.asked("kitchen", "notifications/initialized");
+        world.answer("kitchen", "tools/list", tools);
+        assert_eq!(state(&mut world, &id).0, end);
+        let proposed = world.notices.iter().filter(|(event, _)| event == "approval_proposed");
+        let proposed: Vec<_> = proposed.map(|(_, fields)| string_at(fields, &["id"]).unwrap()).collect();
+        assert_eq!(proposed.len(), usize::from(end == "INPUT_REQUIRED"), "who decides is asked once");
+        for approval in proposed {
+            world.input(Input::Decision { approval, approved: true, reason: None });
+        }
+        if end != "FAILED" {
+            let call = called(&mut world, "cook", r#"{"dish":"soup"}"#);
+            answer(&mut world, &call, r#""result":{"content":[]}"#);
+            assert_eq!(state(&mut world, &id).0, "COMPLETED");
+        }
+        assert!(world.is_quiet("kitchen"));
+    }
+}
+
 #[test]
 fn a_task_whose_server_cannot_be_started_fails_with_that_reason() {
     let mut world = World::shaken(&config(""));
