@@ -255,12 +255,20 @@ impl Gateway {
         true
     }
 
-    /// A peer is gone, and whatever waits for it to come back.
-    pub(super) fn forget_parked(&mut self, peer: PeerId) {
+    /// A peer is gone. What waits for it to come back goes with it, or where it is kept waits for whoever brings it back to
+    /// this process or the next: a decision as it is, and of what ran its end.
+    pub(super) fn leave_parked(&mut self, peer: PeerId) {
         let is_its = |call: &Call| call.sink == Sink::Parked && call.caller.peer == peer;
-        let gone: Vec<CallId> = gather(self.calls.iter().filter(|(_, call)| is_its(call)).map(|(id, _)| *id));
-        for id in gone {
-            self.stop(id, false);
+        let left: Vec<CallId> = gather(self.calls.iter().filter(|(_, call)| is_its(call)).map(|(id, _)| *id));
+        for id in left {
+            if !self.ground.config.storage {
+                self.stop(id, false);
+            } else if !self.outlives(id) {
+                self.work(id, |work, run| Some(work.interrupted(run, "its client left")));
+            }
+            if let Some(call) = self.calls.get_mut(&id) {
+                call.caller.peer = NOBODY;
+            }
         }
     }
 }

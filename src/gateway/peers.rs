@@ -49,15 +49,20 @@ impl Gateway {
         for call in session.calls() {
             self.stop(call, false);
         }
-        self.forget_parked(peer);
-        let is_left = self.peers.values().all(|other| other.scope != session.scope);
-        if is_left {
+        self.leave_parked(peer);
+        if self.peers.values().all(|other| other.scope != session.scope) {
             self.ground.approvals.forget_session(&session.scope);
         }
-        if is_left && self.scopes.get(session.scope.as_str()).is_some_and(Scope::is_empty) {
-            self.scopes.remove(session.scope.as_str());
-        }
+        self.leave_scope(&session.scope);
         Ok(())
+    }
+
+    /// Forgets a scope that nobody has any more, nor a call that waits for its client.
+    pub(super) fn leave_scope(&mut self, scope: &str) {
+        let is_left = self.peers.values().all(|peer| peer.scope != scope) && self.calls.values().all(|call| call.scope != scope);
+        if is_left && self.scopes.get(scope).is_some_and(Scope::is_empty) {
+            self.scopes.remove(scope);
+        }
     }
 
     /// Forgets a peer of the HTTP face, cancelling its calls where it left before their answer.

@@ -10,6 +10,7 @@ use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::pace::Pace;
 use crate::call::{Call, CallId, Caller, Ended, Run, Work, fitting};
 use crate::config::ExternalAgent;
+use crate::incoming::is_session;
 use crate::io::{Deadline, Level, PeerId, Reason};
 use crate::json::{Json, Object, Raw};
 use crate::jsonrpc::Id;
@@ -233,6 +234,7 @@ impl Gateway {
             Sink::Served(number) => self.relay_ended(*number, call.caller.call, ended.err()),
             Sink::Push(number) => self.served.touch(*number),
             Sink::Request(request, url) => self.plain_called(*request, url.as_deref(), ended),
+            Sink::Nobody | Sink::Parked | Sink::Left if is_session(&call.scope) => self.leave_scope(&call.scope),
             Sink::Nobody | Sink::Parked | Sink::Left => {}
         }
     }

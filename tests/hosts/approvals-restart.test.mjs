@@ -246,3 +246,41 @@ test("what waits since before the gateway had its address is told then, unless i
     ["mcp_s_d", "http://127.0.0.1:1/approve#d.code-of-d"],
   ]);
 });
+
+const ENDS = {
+  "without a word": ({ child }) => child.kill("SIGKILL"),
+  "as it was told to": ({ child }) => child.kill("SIGTERM"),
+  "with its input": ({ child }) => child.stdin.end(),
+};
+
+for (const [how, end] of Object.entries(ENDS)) {
+  test(`a client on stdio brings the answer to the next process, where one ended ${how}`, async (t) => {
+    const guarded = new Guarded(t, "state.jsonl");
+    const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+    const ask = (command, id, method, params) => {
+      command.send({ id, method, params: { ...params, _meta: meta } });
+      return command.answer(id);
+    };
+    const start = async () => {
+      const command = new Command(t, ["--config", guarded.config, "--state", guarded.state]);
+      for (let id = 100; ; id += 1) {
+        if (JSON.stringify(await ask(command, id, "tools/list", {})).includes("mcp_s_echo")) return command;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const call = { name: "mcp_s_echo", arguments: { text: "once" } };
+    let command = await start();
+    const { result: asked } = await ask(command, 1, "tools/call", call);
+    assert.equal(asked.resultType, "input_required");
+    end(command);
+    await command.exit();
+    command = await start();
+    const [key] = Object.keys(asked.inputRequests);
+    const more = { requestState: asked.requestState, inputResponses: { [key]: { action: "accept", content: { approve: true } } } };
+    const { result } = await ask(command, 2, "tools/call", { ...call, ...more });
+    assert.equal(result?.content[0].text, "once");
+    const { error } = await ask(command, 3, "tools/call", { ...call, ...more });
+    assert.equal(error.code, -32602);
+    assert.deepEqual(guarded.called(), ['echo {"text":"once"}']);
+  });
+}

@@ -53,7 +53,8 @@ impl Story {
             self.world.saved.entry(key).or_insert(pieces);
         }
         self.world.input(Input::Tick);
-        self.world.input(Input::Closed { peer: PeerId(1) });
+        // A client that went before the gateway ended is known no more.
+        let _gone = self.world.try_input(Input::Closed { peer: PeerId(1) });
         self.world.open(1);
         self.world.legacy("s", &["x"]);
     }
@@ -164,6 +165,59 @@ fn who_was_asked_by_a_result_comes_back_after_a_restart() {
         assert_eq!(story.refused(5).as_deref(), Some("-32602"));
         assert!(story.world.is_quiet("s"));
         assert_eq!(story.state(&id), if runs { "executed" } else { "rejected" });
+    }
+}
+
+/// How a process that serves a client on its own streams ends: without a word, as it is told to, or with its input.
+const ENDS: [&[Input]; 3] = [&[], &[Input::Stop, Input::Closed { peer: PeerId(1) }], &[Input::Closed { peer: PeerId(1) }]];
+
+#[test]
+fn who_was_asked_by_a_result_comes_back_however_the_process_ended() {
+    for end in ENDS {
+        let mut story = Story::new(r#","elicitation":true"#);
+        let (state, key) = story.park();
+        let [id] = story.pending().try_into().unwrap();
+        end.iter().for_each(|input| story.world.input(input.clone()));
+        story.restart();
+        assert_eq!(story.pending(), [id.as_str()], "{end:?}");
+        story.come_back(2, &state, &format!(r#""{key}":{YES}"#));
+        assert_eq!(story.went_out(), r#"{"q":1.0}"#);
+        assert_eq!(story.state(&id), "executed");
+    }
+}
+
+#[test]
+fn who_was_asked_while_its_call_ran_is_told_that_it_ended_however_the_process_ended() {
+    for end in ENDS {
+        let mut story = Story::with(r#""require_approval":false"#);
+        modern_call(&mut story.world, 1, 1, ALL, r#","arguments":{"q":1.0}"#);
+        story.went_out();
+        let ask = r#""method":"elicitation/create","params":{"message":"Name?","requestedSchema":{"type":"object"}}"#;
+        story.world.line("s", &format!(r#"{{"jsonrpc":"2.0","id":7,{ask}}}"#));
+        let state = state_of(&story.world.answered(1));
+        end.iter().for_each(|input| story.world.input(input.clone()));
+        story.restart();
+        story.come_back(2, &state, "");
+        let (code, words) = story.world.error(2);
+        assert!(["unreachable", "canceled"].contains(&code.as_str()) && words.contains("while this call was running"), "{words}");
+        assert!(story.world.is_quiet("s"));
+    }
+}
+
+/// Where a process goes on without its client, another one of the same scope brings the answer.
+#[test]
+fn a_client_that_went_and_came_again_brings_its_answer() {
+    for (said, runs) in [(YES, true), (NO, false)] {
+        let mut story = Story::new(r#","elicitation":true"#);
+        let (state, key) = story.park();
+        story.world.input(Input::Closed { peer: PeerId(1) });
+        story.world.open(1);
+        story.come_back(2, &state, &format!(r#""{key}":{said}"#));
+        if runs {
+            assert_eq!(story.went_out(), r#"{"q":1.0}"#);
+        } else {
+            assert_eq!(story.world.error(2).0, "approval_denied");
+        }
     }
 }
 
