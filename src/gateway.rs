@@ -32,6 +32,7 @@ mod configuring;
 mod delivering;
 mod directory;
 mod explaining;
+pub(crate) mod furnishing;
 mod granting;
 mod linking;
 mod noting;

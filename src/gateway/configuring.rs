@@ -4,9 +4,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Gateway;
+use super::furnishing::known;
 use crate::call::Work;
-use crate::config::{Config, ExternalAgent};
-use crate::incoming::NOBODY;
+use crate::config::Config;
 use crate::incoming::access::{self, Refusal};
 use crate::io::Level;
 use crate::json::Object;
@@ -38,7 +38,8 @@ impl Gateway {
         self.links.look(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         self.note_changes(&changes, policy_changed, has_other_limits);
         self.let_strangers_go();
-        self.furnish(&before.external_agents);
+        self.furnish(&known(&before.external_agents));
+        self.keeper.is_furnished = false;
         self.offer_anew();
         let mut unsent = Vec::new();
         if policy_changed {
@@ -57,18 +58,6 @@ impl Gateway {
             fields.strings("at_next_start", ["limits"]);
         }
         self.ground.notice(Level::Notice, "configuration_changed", fields);
-    }
-
-    /// Gives the scopes that are there what new ones are given: the secrets of servers, and agents that are new or changed.
-    fn furnish(&mut self, before: &[ExternalAgent]) {
-        let agents = gather(self.ground.config.external_agents.iter().filter(|agent| !before.contains(agent)).cloned());
-        for scope in gather(self.scopes.iter().map(|(name, _)| name.clone())) {
-            for server in &self.ground.config.mcp_servers {
-                server.teach(&mut self.scopes.get_or_default(scope.as_str()).secrets);
-            }
-            let peer = self.peers.iter().find(|(_, session)| session.scope == scope).map_or(NOBODY, |(peer, _)| *peer);
-            self.connect_agents(peer, &scope, &agents);
-        }
     }
 
     /// Whoever has no token any more is served no longer.

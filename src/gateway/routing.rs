@@ -9,19 +9,15 @@ use super::tooling::NOBODY_TO_ASK;
 use crate::call::dispatch::{self, Dispatch, Sink};
 use crate::call::pace::Pace;
 use crate::call::{Call, CallId, Caller, Ended, Run, Work, fitting};
-use crate::config::ExternalAgent;
 use crate::incoming::is_session;
-use crate::io::{Deadline, Level, PeerId, Reason};
+use crate::io::{Deadline, Level, Reason};
 use crate::json::{Json, Object, Raw};
-use crate::jsonrpc::Id;
 use crate::mcp::asks::{Answers, Asks};
-use crate::mcp::era::Era;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
 use crate::served::Duty;
 use crate::time::Instant;
-use crate::tools::connect_agent;
 
 impl Gateway {
     /// Runs a tool or prompt, or starts its work; once more where it knows now what it asked.
@@ -93,28 +89,6 @@ impl Gateway {
             (Sink::Served(number), Ok(answers)) => self.start_tool(number, scope, caller, subject, arguments, answers),
             (_, Ok(answers)) => self.begin(caller, subject, raw, answers, started),
             (_, Err(asks)) => self.ask(caller, subject, raw, asks, started),
-        }
-    }
-
-    /// Connects the configured agents in a new scope; their cards come when they come.
-    pub(super) fn connect_external_agents(&mut self, peer: PeerId, scope: &str) {
-        for server in &self.ground.config.mcp_servers {
-            server.teach(&mut self.scopes.get_or_default(scope).secrets);
-        }
-        let agents = self.ground.config.external_agents.clone();
-        self.connect_agents(peer, scope, &agents);
-    }
-
-    pub(super) fn connect_agents(&mut self, peer: PeerId, scope: &str, agents: &[ExternalAgent]) {
-        for agent in agents {
-            let mut caller = Caller::new(CallId(self.ground.call_number()), peer, Id::none(), Era::Legacy);
-            let call = caller.call;
-            let named = (scope, self.scopes.get_or_default(scope));
-            let mut run = Run::new(&mut self.ground, named, &mut self.exchanges, &mut self.served, &mut caller);
-            if let Ok(Started::Running(work)) = connect_agent::connect_external(&mut run, agent) {
-                let dispatch = Dispatch { call, sink: Sink::Nobody, work };
-                self.take_up(scope, &caller, &Subject::Tool(&connect_agent::TOOL), alloc::vec![dispatch]);
-            }
         }
     }
 
@@ -267,7 +241,7 @@ impl Gateway {
     }
 
     /// Ends the calls to an agent that was disconnected. Its entries leave the inbox, those of the calls that end here too.
-    fn end_calls_to(&mut self, scope: &str, alias: &str) {
+    pub(super) fn end_calls_to(&mut self, scope: &str, alias: &str) {
         let running = self.scopes.get(scope).map(|scope| scope.running(alias)).unwrap_or_default();
         for id in running {
             self.work(id, |work, run| work.disconnect(run, alias));

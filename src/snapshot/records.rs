@@ -49,6 +49,9 @@ impl Gateway {
     /// Every record.
     pub(super) fn records(&self, form: Form, add: &mut dyn FnMut(Json)) {
         add(self.counters_record());
+        if form.keeps_secrets() {
+            self.external_record().map(&mut *add);
+        }
         if may_ask(&self.ground.config) && form.keeps_secrets() {
             add(seal_record(&self.ground.seal()));
         }

@@ -17,6 +17,7 @@ use crate::call::underway::Underway;
 use crate::call::{Call, CallId, Caller, Work, policy};
 use crate::caller::CallerCard;
 use crate::config::Config;
+use crate::gateway::furnishing;
 use crate::gateway::{Gateway, Genesis};
 use crate::ground::Ground;
 use crate::history;
@@ -52,8 +53,14 @@ impl Gateway {
         gateway.trace.forget_birth();
         let (records, kept) = pieces::read(pieces)?;
         let faulty = Cell::new(false);
+        let mut before = Vec::new();
         for text in in_order(&records) {
-            gateway.take_back(&Record::new(json::parse(text.as_str(), DEPTH).ok(), &faulty));
+            let record = Record::new(json::parse(text.as_str(), DEPTH).ok(), &faulty);
+            if record.text("kind") == "external_agents" {
+                before = furnishing::read(&record);
+            } else {
+                gateway.take_back(&record);
+            }
             if faulty.get() {
                 return Err(RestoreError("a record of the snapshot is unreadable".to_string()));
             }
@@ -69,6 +76,7 @@ impl Gateway {
         for id in gather(waiting.iter().filter(is_pending)) {
             policy::note(&mut gateway.ground, policy::PENDING, id);
         }
+        gateway.furnish(&before);
         gateway.resume_served();
         gateway.route();
         gateway.keep_from(kept);

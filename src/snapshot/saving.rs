@@ -21,6 +21,8 @@ use crate::url;
 pub(crate) struct Keeper {
     last: Table<String, Json>,
     saves: Vec<Save>,
+    /// whether it was told which agents are configured
+    pub(crate) is_furnished: bool,
 }
 
 /// A key of these parts.
@@ -94,6 +96,9 @@ impl Gateway {
         self.save_scopes(keeper);
         self.save_sessions(keeper);
         keeper.put("counters".to_string(), Some(self.counters_record()));
+        if !mem::replace(&mut keeper.is_furnished, true) {
+            keeper.put("external_agents".to_string(), self.external_record());
+        }
         if may_ask(&self.ground.config) {
             keeper.put("seal".to_string(), Some(seal_record(&self.ground.seal())));
         }

@@ -3,7 +3,7 @@
 
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis, Secrets};
-use narrows::io::{Input, PeerId, RequestId};
+use narrows::io::{Input, PeerId, Request, RequestId};
 
 use crate::asking::{ALL, modern_call, state_of};
 use crate::world::{MODERN, World, at, genesis, servers, string_at};
@@ -417,4 +417,73 @@ fn what_waits_is_not_handed_on() {
     story.call("ada", "{}", "");
     let text = story.world.gateway.snapshot(Secrets::Drop).concat();
     assert!(!text.contains("approv") && !text.contains(r#""sink""#), "{text}");
+}
+
+/// How the card of each configured agent is asked for, by its URL.
+fn looked_up(world: &mut World) -> Vec<(String, String)> {
+    let token = |request: &Request| {
+        request.headers.iter().find(|(name, _)| name == "X-Key").map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    let mut looked_up: Vec<_> = world.fetches.drain(..).map(|(_, request)| (request.url.clone(), token(&request))).collect();
+    looked_up.sort();
+    looked_up
+}
+
+#[test]
+fn agents_and_credentials_of_another_configuration_hold_in_scopes_that_are_restored() {
+    let config = |agents: &str, token: &str| {
+        format!(
+            r#"{{"storage":true,"external_agents":[{agents}],"mcp_servers":[{{"name":"s","transport":{{"type":"http","url":"https://s.test/mcp"}},"headers":["X-Key: {token}"]}}]}}"#
+        )
+    };
+    let agent = |name: &str, host: &str, token: &str| {
+        format!(r#"{{"name":"{name}","url":"https://{host}.test/a2a","headers":{{"X-Key":"{token}"}}}}"#)
+    };
+    let card = |host: &str| format!("https://{host}.test/a2a/.well-known/agent-card.json");
+    let both = [agent("same", "one", "token-one-111"), agent("ext", "two", "token-two-222")].join(",");
+    let mut world = World::new(&config(&both, "server-key-one"));
+    world.open(1);
+    world.say(1, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"connect_agent","arguments":{"alias":"own","agent_url":"https://own.test/a2a","headers":{"X-Key":"token-own-333"}}}}"#);
+    let kept: Vec<String> = world.saved.values().flatten().cloned().collect();
+    let from = |pieces: &[String], text: &str| {
+        let mut world = World::with(Gateway::restore(genesis(9), Config::from_json(text).unwrap(), pieces).unwrap());
+        world.now = 9;
+        world.input(Input::Tick);
+        world.fetches.retain(|(_, request)| !request.url.contains("s.test"));
+        world
+    };
+    let aliases = |world: &World| {
+        let list = world.gateway.snapshot(Secrets::Keep).join("");
+        ["same", "ext", "own", "new"]
+            .map(|alias| list.contains(&format!(r#""kind":"agent","scope":"scope-1","alias":"{alias}""#)))
+    };
+    for pieces in [kept, world.gateway.snapshot(Secrets::Keep)] {
+        let mut same = from(&pieces, &config(&both, "server-key-one"));
+        assert_eq!(looked_up(&mut same), []);
+        assert_eq!(aliases(&same), [true, true, true, false]);
+        // A token and a URL that are others, and one more.
+        let changed = [
+            agent("same", "one", "token-one-999"),
+            agent("ext", "three", "token-two-222"),
+            agent("new", "four", "token-new-444"),
+            agent("own", "five", "token-five-5"),
+        ];
+        let mut world = from(&pieces, &config(&changed.join(","), "server-key-two"));
+        let found = looked_up(&mut world);
+        for (host, token) in [("one", "token-one-999"), ("three", "token-two-222"), ("four", "token-new-444")] {
+            assert!(found.contains(&(card(host), token.into())), "{host}: {found:?}");
+        }
+        assert!(found.iter().all(|(_, token)| token != "token-one-111"), "{found:?}");
+        // What servers are given now is nobody's to know either.
+        let pieces = world.gateway.snapshot(Secrets::Keep).join("");
+        assert!(pieces.contains("server-key-two"), "it is looked for");
+        // All of them taken out.
+        let mut world = from(&[pieces.clone()], &config("", "server-key-two"));
+        assert_eq!(looked_up(&mut world), []);
+        assert_eq!(aliases(&world)[..2], [false, false]);
+    }
+    // Handed on without credentials, they have those of the configuration.
+    let mut world = from(&world.gateway.snapshot(Secrets::Drop), &config(&both, "server-key-one"));
+    let want = [(card("one"), "token-one-111".to_string()), (card("two"), "token-two-222".to_string())];
+    assert_eq!(looked_up(&mut world), want);
 }
