@@ -21,6 +21,7 @@ use crate::table::Table;
 use crate::time::Instant;
 use crate::tools::TOOLS;
 
+pub mod again;
 mod authorizing;
 mod calling;
 pub mod catalog;

@@ -256,7 +256,21 @@ fn shortened(text: String) -> String {
 
 /// A value of a call as people may see it.
 fn shown(value: Option<&Json>) -> String {
-    value.map_or_else(|| "{}".to_string(), |value| without_secrets(value.clone()).into_string())
+    spelled(&value.map_or_else(|| "{}".to_string(), |value| without_secrets(value.clone()).into_string()))
+}
+
+/// A text in which everything can be seen: what cannot is written out, as JSON does it.
+fn spelled(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        if taint::is_unseen(char) {
+            let mut units = [0; 2];
+            char.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            out.push(char);
+        }
+    }
+    out
 }
 
 /// A value without what may not be shown.

@@ -104,8 +104,15 @@ impl Gateway {
         let id = work.id().to_string();
         if let Some(approved) = work.answered(question, result) {
             let reason = (!approved).then(|| "the user of the client said no".to_string());
-            // One that came too late finds its request decided.
-            let _late = self.decide(&id, Decision { approved, by: Decider::Client, reason });
+            // One that came too late finds its request decided. Who says no does not want what somebody else allowed.
+            let is_late = self.decide(&id, Decision { approved, by: Decider::Client, reason }).is_err();
+            if is_late && !approved {
+                self.work(call, |work, run| {
+                    let Work::Approving(work) = work else { return None };
+                    work.withdraw(run);
+                    Some(Err(denied("the user of the client said no", "rejected", &id)))
+                });
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::again::Again;
 use super::authorizing::Authorizing;
 use super::catalog::ServerNumber;
 use super::health::Health;
@@ -95,6 +96,7 @@ pub struct Link {
     pub(super) asked_again: bool,
     /// when it is asked again to tell of changes
     pub(super) listen_at: Option<Instant>,
+    pub(super) listening: Again,
     pub(super) health: Health,
     pub(super) tools: Vec<ListedTool>,
     /// how it is told who asks, where it may want to know
@@ -133,6 +135,7 @@ impl Link {
             discovered: false,
             asked_again: false,
             listen_at: None,
+            listening: Again::new(now),
             health: Health::default(),
             tools: Vec::new(),
             authorizing,
@@ -384,7 +387,11 @@ impl Link {
             Asked::Probe => self.probed(out, outcome, reports),
             Asked::Initialize => self.initialized(out, outcome, reports),
             Asked::List => self.listed(out, outcome, reports),
-            Asked::Listen => {}
+            Asked::Listen => {
+                if let Outcome::Result(_) = outcome {
+                    self.listen_later(out, &Why::Words(String::new()));
+                }
+            }
             Asked::Ping => self.is_alive(),
             Asked::Call(order) => {
                 let report = match outcome {
@@ -526,6 +533,7 @@ impl Link {
         }
         if self.listen_at.take_if(|at| *at <= now).is_some() {
             self.listen(out, reports);
+            self.changed(out, reports);
         }
         self.token_due(out, reports);
         self.check_health(out, reports);

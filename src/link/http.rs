@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Outside;
+use super::again::Again;
 use super::catalog::ServerNumber;
 use crate::base64;
 use crate::exchange::{Failure, Owner, Plan, Reply, Report, Want};
@@ -21,13 +22,8 @@ use crate::table::Table;
 use crate::time::Instant;
 use crate::url::Url;
 
-/// How long a stream that broke is left alone where it does not say itself. What a server says unasked is asked for again
-/// and again, each time after twice as long, at most this often doubled.
+/// How long a stream that broke is left alone where it does not say itself.
 const RETRY_MS: u64 = 1000;
-const DOUBLED: u32 = 6;
-
-/// How long a stream has to last to be one that went well.
-const WELL_MS: u64 = 5000;
 
 /// How often a stream is taken up again without anything new on it.
 const RESUMPTIONS: u32 = 5;
@@ -56,8 +52,8 @@ struct Posted {
     resumptions: u32,
     /// the number of the token that went with it
     token: u64,
-    /// when it went out
-    at: Instant,
+    /// how it went before, where it is for what is said unasked
+    again: Again,
 }
 
 /// A message that goes out.
@@ -243,7 +239,9 @@ impl HttpWire {
         }
         let plan = self.plan(Method::Get, self.url.clone(), headers, None);
         let exchange = out.exchanges.start(out.ground, Owner::Link(self.number), plan)?;
-        self.open.insert(exchange, Posted { token: self.token_number, at: out.ground.now, ..posted });
+        let mut posted = Posted { token: self.token_number, ..posted };
+        posted.again.ask(out.ground.now);
+        self.open.insert(exchange, posted);
         Ok(())
     }
 
@@ -263,8 +261,8 @@ impl HttpWire {
     }
 
     fn posted(&self, out: &Outside<'_>, wanted: For) -> Posted {
-        let (session, token, at) = (self.session.clone(), self.token_number, out.ground.now);
-        Posted { wanted, session, last_event: None, resumptions: 0, token, at }
+        let (session, token, again) = (self.session.clone(), self.token_number, Again::new(out.ground.now));
+        Posted { wanted, session, last_event: None, resumptions: 0, token, again }
     }
 
     /// Sends a message.
@@ -313,6 +311,7 @@ impl HttpWire {
                     posted.last_event.clone_from(&event.id);
                 }
                 posted.resumptions = 0;
+                posted.again.went_well();
                 if self.session.is_none() && posted.session.is_none() {
                     self.session = http::header(out.exchanges.stream_headers(exchange), SESSION).map(String::from);
                 }
@@ -402,21 +401,19 @@ impl HttpWire {
 
     /// The stream of what is said unasked is not to be had: for good, or for now.
     fn not_standing(&mut self, out: &mut Outside<'_>, posted: Posted, status: u16) -> Vec<Heard> {
-        let was_offered = posted.resumptions > 0;
-        if status == 404 && was_offered && self.session.is_some() && self.session == posted.session {
+        if status == 404 && posted.again.was_there() && self.session.is_some() && self.session == posted.session {
             (self.session, self.version) = (None, None);
             return alloc::vec![Heard::SessionOver];
         }
-        if matches!(status, 408 | 429 | 500 | 502..) || was_offered && !matches!(status, ..300 | 404 | 405 | 501) {
+        if posted.again.is_later(status) {
             self.stand_later(out, posted);
         }
         Vec::new()
     }
 
     fn stand_later(&mut self, out: &mut Outside<'_>, mut posted: Posted) {
-        let wait_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS).max(1) << posted.resumptions.min(DOUBLED);
-        posted.resumptions = posted.resumptions.saturating_add(1);
-        let wait_ms = wait_ms + out.ground.random.below(wait_ms / 4);
+        let first_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS);
+        let wait_ms = posted.again.wait_ms(first_ms, &mut out.ground.random);
         self.later.push((out.ground.now.plus_ms(wait_ms), posted));
     }
 
@@ -446,9 +443,7 @@ impl HttpWire {
             For::Nothing => return Vec::new(),
             For::Standing if self.events => return alloc::vec![Heard::Lost(why)],
             For::Standing => {
-                if out.ground.now.since(posted.at) >= WELL_MS {
-                    posted.resumptions = 0;
-                }
+                posted.again.broke(out.ground.now);
                 self.stand_later(out, posted);
                 return Vec::new();
             }

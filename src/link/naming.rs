@@ -62,14 +62,31 @@ pub fn offered(pairs: &[(&str, &str)], reserved: impl Fn(&str) -> bool) -> Vec<(
         *wanted.get_or_default(name.as_str()) += 1;
         full.push(name);
     }
-    let mut taken: Table<String, ()> = Table::new();
     let shared = |name: &str| wanted.get(name).is_some_and(|count| *count > 1) || reserved(name);
-    for name in full.iter().filter(|name| name.len() <= NAME_BYTES && !shared(name)) {
+    let mut shares: Vec<bool> = full.iter().map(|name| shared(name)).collect();
+    // Whoever calls its tool as another one's with its digits does not take its name away.
+    let mut digits: Table<String, ()> = Table::new();
+    let mut seen = Table::new();
+    loop {
+        let before = digits.len();
+        for (at, (name, (server, tool))) in full.iter().zip(pairs).enumerate() {
+            if (name.len() > NAME_BYTES || shares.get(at) == Some(&true)) && seen.insert(at, ()).is_none() {
+                digits.insert(hashed(name, server, tool, 0), ());
+            }
+        }
+        if digits.len() == before {
+            break;
+        }
+        for (name, share) in full.iter().zip(&mut shares) {
+            *share |= digits.has(name.as_str());
+        }
+    }
+    let mut taken: Table<String, ()> = Table::new();
+    for (name, _) in full.iter().zip(&shares).filter(|(name, share)| name.len() <= NAME_BYTES && !**share) {
         taken.insert(name.clone(), ());
     }
     let mut names = Vec::with_capacity(pairs.len());
-    for (name, (server, tool)) in full.into_iter().zip(pairs) {
-        let is_shared = shared(&name);
+    for ((name, is_shared), (server, tool)) in full.into_iter().zip(shares).zip(pairs) {
         if name.len() <= NAME_BYTES && !is_shared {
             names.push((name, false));
             continue;
@@ -126,12 +143,24 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_somebody_has_is_not_given_twice() {
+    fn a_name_that_somebody_has_is_not_given_twice_and_never_taken_over() {
         let first = names(&[("s", "t_é"), ("s", "t_ü")]);
         let tool = first[0].strip_prefix("mcp_s_").unwrap();
-        let all = names(&[("s", "t_é"), ("s", "t_ü"), ("s", tool)]);
-        assert_eq!(all[2], first[0]);
-        assert!(all[0] != all[2] && all[1] == first[1] && all[0].len() == first[0].len());
+        for server in ["s", "S"] {
+            let all = names(&[("s", "t_é"), ("s", "t_ü"), (server, tool)]);
+            assert_eq!(all[..2], first);
+            assert!(all[2].starts_with(&format!("{}_", first[0])), "{all:?}");
+        }
+        // One that takes the name of one that was told apart from another one.
+        let second = names(&[("s", "t_é"), ("s", "t_ü"), ("s", tool)])[2].clone();
+        let all = names(&[("s", "t_é"), ("s", "t_ü"), ("s", tool), ("s", second.strip_prefix("mcp_s_").unwrap())]);
+        assert_eq!((&all[..2], &all[2]), (&first[..], &second));
+        assert_ne!(all[3], second);
+        let long = "l".repeat(70);
+        let cut = names(&[("s", &long)]);
+        let all = names(&[("s", cut[0].strip_prefix("mcp_s_").unwrap()), ("s", &long)]);
+        assert_eq!(all[1], cut[0]);
+        assert_ne!(all[0], cut[0]);
         let reserved = offered(&[("s", "t")], |name| name == "mcp_s_t");
         assert!(reserved[0].1 && reserved[0].0.starts_with("mcp_s_t_"));
     }

@@ -21,7 +21,7 @@ use crate::mcp::era::Era;
 const RELIST_MS: u64 = 1000;
 
 /// When a stream of changes that broke is asked for again.
-const LISTEN_MS: u64 = 30_000;
+const LISTEN_MS: u64 = 1000;
 
 /// What was said of a tool.
 fn definition<'t>(tools: &'t [ListedTool], name: &str) -> Option<&'t Json> {
@@ -174,14 +174,23 @@ impl Link {
 
     /// Asks to be told of changes.
     pub(super) fn listen(&mut self, out: &mut Outside<'_>, reports: &mut Vec<Report>) {
+        self.listening.ask(out.ground.now);
         let params = wire::listen(&out.ground.config);
         self.ask(out, Asked::Listen, "subscriptions/listen", params, reports);
     }
 
     /// The stream of changes broke: what was missed meanwhile is read when it is asked for again.
-    pub(super) fn listen_later(&mut self, out: &Outside<'_>, why: &Why) {
-        if let (State::Ready, Why::Words(_)) = (self.state, why) {
-            self.listen_at = Some(out.ground.now.plus_ms(LISTEN_MS));
+    pub(super) fn listen_later(&mut self, out: &mut Outside<'_>, why: &Why) {
+        let is_later = match why {
+            Why::Status(status, _) => self.listening.is_later(*status),
+            Why::Session(_) | Why::Words(_) => {
+                self.listening.broke(out.ground.now);
+                true
+            }
+        };
+        if is_later && self.state == State::Ready {
+            let wait_ms = self.listening.wait_ms(LISTEN_MS, &mut out.ground.random);
+            self.listen_at = Some(out.ground.now.plus_ms(wait_ms));
         }
     }
 }

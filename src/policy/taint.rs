@@ -26,6 +26,7 @@ mod scan;
 mod tests;
 mod walk;
 
+pub(crate) use normal::is_unseen;
 pub use path::{EXPECTED as EXPECTED_PATH, PathPattern};
 pub use redact::{redacted, redacted_json};
 

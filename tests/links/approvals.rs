@@ -320,6 +320,16 @@ fn what_was_approved_is_forgotten_with_its_session() {
 }
 
 #[test]
+fn nothing_is_hidden_in_characters_that_nobody_sees() {
+    let mut world = ready();
+    let arguments = "{\"to\":\"bob\u{202e} moc.live@x\u{202c}\",\"z\u{200b}ero\":\"a\u{3164}d\u{e0041}\u{85}é\"}";
+    world.call(1, WITHDRAW, &format!(r#","arguments":{arguments}"#));
+    let summary = string_at(&world.notices.last().unwrap().1, &["summary"]).unwrap();
+    let want = r#"{"to":"bob\u202e moc.live@x\u202c","z\u200bero":"a\u3164d\udb40\udc41\u0085é"}"#;
+    assert!(summary.ends_with(want), "{summary}");
+}
+
+#[test]
 fn nothing_is_hidden_behind_padding() {
     let mut world = ready_with("", r#","mcp_taint_policy":[{"tool":"*","skip_rules":["PiiEmail"]}]"#);
     let padding = "lorem ipsum ".repeat(400);

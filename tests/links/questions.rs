@@ -445,6 +445,19 @@ fn a_decision_elsewhere_counts_when_the_client_comes_back() {
 }
 
 #[test]
+fn who_comes_back_with_no_is_not_given_what_somebody_else_allowed() {
+    let mut world = modern(&guarded(""));
+    modern_call(&mut world, 1, 1, ALL, "");
+    let answer = world.answered(1);
+    let (state, key) = (state_of(&answer), asked(&answer).remove(0));
+    let approval = proposed(&world);
+    world.input(Input::Decision { approval, approved: true, reason: None });
+    retry(&mut world, 2, &state, &format!(r#""{key}":{{"action":"decline"}}"#));
+    assert_eq!(world.error(2).0, "approval_denied");
+    assert!(world.is_quiet("s"));
+}
+
+#[test]
 fn a_client_that_may_not_decide_is_not_asked() {
     for config in [guarded(r#","elicitation":false"#), guarded("")] {
         let mut world = modern(&config);

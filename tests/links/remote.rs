@@ -344,6 +344,36 @@ pub fn standing_again(refusals: &[u16]) {
 }
 
 #[test]
+fn changes_are_listened_for_again_after_every_end() {
+    let mut world = World::shaken(&config("http", ""));
+    reply(&mut world, "server/discover", &[], DISCOVERED);
+    reply(&mut world, "tools/list", &[], TOOLS);
+    let (listening, request) = world.fetch();
+    let id = at(body(&request), &["id"]).unwrap();
+    let listens = |request: &Request| string_at(body(request), &["method"]).as_deref() == Some("subscriptions/listen");
+    // Ended in order, cut, refused for now: each time it is asked for once more, and the list with it.
+    world.events(listening, &[], &format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n\n"));
+    let mut wait_ms = 1000;
+    for round in 0..4 {
+        world.advance(wait_ms - 1);
+        assert!(world.fetches.is_empty(), "{round}");
+        world.advance(1 + wait_ms / 4);
+        let (exchange, request) = world.fetch();
+        assert!(listens(&request), "{request:?}");
+        reply(&mut world, "tools/list", &[], TOOLS);
+        match round {
+            0 => world.input(Input::Failed { exchange, cause: Cause::Reset, detail: String::new() }),
+            1 => world.reply(exchange, 502, &[], ""),
+            2 => world.reply(exchange, 400, &[], ""),
+            _ => world.reply(exchange, 404, &[], r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no"}}"#),
+        }
+        wait_ms *= 2;
+    }
+    world.advance(600_000);
+    assert!(world.fetches.is_empty(), "it is not offered any more");
+}
+
+#[test]
 fn what_is_not_offered_is_not_asked_for_again_and_a_session_that_is_over_is_begun_anew() {
     for status in [405, 501] {
         let (mut world, stream) = standing();

@@ -217,14 +217,22 @@ fn changes_are_listened_for_with_the_new_token() {
     world.advance(30_000);
     let (exchange, request) = world.fetch();
     assert!(request.body.unwrap().contains("subscriptions/listen"));
-    world.reply(exchange, 401, &[("WWW-Authenticate", "Bearer")], "");
+    let (listed, request) = world.fetch();
+    assert!(request.body.unwrap().contains("tools/list"), "what was missed meanwhile");
+    for exchange in [exchange, listed] {
+        world.reply(exchange, 401, &[("WWW-Authenticate", "Bearer")], "");
+    }
     world.advance(5000);
     assert!(world.fetches.is_empty(), "nothing is asked for meanwhile");
     load(&mut world, true, Some(&record));
     reply(&mut world, "https://as.test/token", 200, &tokens(2));
-    let (_, request) = world.fetch();
-    assert_eq!(token(&request), Some("access-token-2"));
-    assert!(request.body.unwrap().contains("subscriptions/listen"));
+    let mut asked: Vec<String> = Vec::new();
+    for (_, request) in std::mem::take(&mut world.fetches) {
+        assert_eq!(token(&request), Some("access-token-2"));
+        asked.extend(string_at(request.body.as_deref().unwrap(), &["method"]));
+    }
+    asked.sort();
+    assert_eq!(asked, ["subscriptions/listen", "tools/list"]);
 }
 
 #[test]

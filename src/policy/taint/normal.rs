@@ -96,6 +96,12 @@ const INVISIBLE: [(u32, u32); 19] = [
     (0xe_0000, 0xe_0fff),
 ];
 
+/// Whether nobody sees a character, or it turns the order of those around it.
+pub(crate) fn is_unseen(char: char) -> bool {
+    let is_mark = matches!(u32::from(char), 0x0300..=0x036f | 0x20d0..=0x20f0);
+    !is_mark && matches!(fold(char), Folded::Gone | Folded::Hidden(_))
+}
+
 fn fold(char: char) -> Folded {
     let code = u32::from(char);
     let offset = |from: u32, first: char| as_ascii(code - from, first);

@@ -209,21 +209,29 @@ fn is_north_american(text: &[u8], written: &Written) -> bool {
     let valid = (b'2'..=b'9').contains(&written.digit(skipped)) && (b'2'..=b'9').contains(&written.digit(skipped + 3));
     let marks = written.between(3 + skipped);
     let marked = marks.iter().all(|mark| matches!(mark, b'-' | b'.' | b' ' | b'('));
-    valid && marked && ends_at(text, written.end(3 + skipped))
+    // A part of a regulation: `252.227-7013`.
+    let is_clause = marks.contains(&b'.') && marks.contains(&b'-');
+    valid && marked && !is_clause && ends_at(text, written.end(3 + skipped))
 }
 
-/// A trunk zero, and two to five groups of nine to eleven digits in all; no date, and no part of a row of numbers.
+/// A trunk zero, and two to five groups of nine to eleven digits in all; no date, no part of a row of numbers, and no postal
+/// code behind a state: `MA 02110-1301`.
 fn is_national(text: &[u8], at: usize, written: &Written) -> bool {
     let lengths = written.lengths();
     let in_row = before(text, at) == b' ' && before(text, at - 1).is_ascii_digit();
     let is_date = matches!(lengths, [2, 2, 4, ..]) && matches!(written.between(2), [b'-' | b'/']);
+    let is_postal_code = matches!(lengths, [5, 4])
+        && before(text, at) == b' '
+        && before(text, at - 1).is_ascii_uppercase()
+        && at >= 2
+        && before(text, at - 2).is_ascii_uppercase();
     let begins =
         written.digit(0) == b'0' && written.digit(1) != b'0' && lengths.first().is_some_and(|first| (2..=5).contains(first));
     let grouped = lengths.iter().all(|length| *length >= 2) && (lengths.iter().any(|length| *length > 2) || lengths.len() == 5);
     let marks = written.between(written.count);
     let marked = marks.iter().all(|mark| matches!(mark, b' ' | b'-' | b'/' | b'('));
     let fits = (2..=5).contains(&written.count) && (9..=11).contains(&written.total);
-    begins && grouped && marked && fits && !in_row && !is_date && ends_at(text, written.end(written.count))
+    begins && grouped && marked && fits && !in_row && !is_date && !is_postal_code && ends_at(text, written.end(written.count))
 }
 
 /// Whether a `+` begins an international number (ITU-T E.164): eight to fifteen digits, ten at least where they stand in
