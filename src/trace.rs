@@ -30,12 +30,21 @@ pub struct Trace {
     birth: Option<String>,
     lines: VecDeque<String>,
     secrets: Secrets,
-    /// ends of bodies that may be the beginning of a secret
-    held: Table<ExchangeId, Vec<u8>>,
+    /// bodies that come in
+    held: Table<ExchangeId, Held>,
     /// incoming bodies that are not complete
     bodies: Table<RequestId, Vec<u8>>,
     /// the latest moment so far
     now: Instant,
+}
+
+/// What a body that comes in has told.
+#[derive(Debug)]
+struct Held {
+    /// its end, which may be the beginning of a secret
+    bytes: Vec<u8>,
+    /// when it was told last that something of it came
+    told: Instant,
 }
 
 /// An input that waits for its outcome.
@@ -212,9 +221,9 @@ impl Trace {
             self.secrets.add_related(secret);
         }
         match input {
-            Kept::Body(exchange, bytes) if misuse.is_none() => self.body(now, exchange, &bytes, outputs.peek().is_some()),
-            Kept::Body(exchange, bytes) => self.input(now, &self.body_json(exchange, &bytes), misuse),
-            Kept::Secret(exchange, bytes) => self.hold(now, exchange, &bytes, outputs.peek().is_some()),
+            Kept::Body(exchange, bytes) if misuse.is_some() => self.input(now, &self.body_json(exchange, &bytes), misuse),
+            Kept::Body(exchange, bytes) => self.body(now, exchange, &bytes, outputs.peek().is_some(), false),
+            Kept::Secret(exchange, bytes) => self.body(now, exchange, &bytes, outputs.peek().is_some(), true),
             Kept::Whole(exchange, input) => {
                 let about = exchange.filter(|_| misuse.is_none());
                 if let Some((exchange, held)) = about.and_then(|exchange| Some((exchange, self.held.remove(&exchange)?))) {
@@ -268,33 +277,26 @@ impl Trace {
     }
 
     /// Bytes of a body. A secret that two reports share is to be seen in neither of them: its beginning waits for the
-    /// rest. No event is late for that, as no secret holds a line end. Placeholders wait as secrets do, so that the
-    /// trace of a replay, where they are the secrets, is the same. Where all of them wait, only the moment is told, if
-    /// it is a later one or anything was due.
-    fn body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8], was_due: bool) {
-        let mut all = self.held.remove(&exchange).unwrap_or_default();
+    /// rest, and all of a body waits whose secrets are known when it was read. No event is late for that, as no secret
+    /// holds a line end. Placeholders wait as secrets do, so that the trace of a replay, where they are the secrets, is
+    /// the same. Where all of them wait, it is told that something came, as whoever is silent for long is given up: once
+    /// for each moment, and before what was due.
+    fn body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8], was_due: bool, is_secret: bool) {
+        let (mut all, told) = self.held.remove(&exchange).map_or((Vec::new(), None), |held| (held.bytes, Some(held.told)));
         all.extend_from_slice(bytes);
-        let mut shown = self.secrets.placeholders_in_bytes(&all);
-        let begun = |text: &[u8]| self.secrets.begun_at_end(text).max(placeholder_at_end(text));
-        let held = split_end(&mut shown, |text| at_end(text, begun));
-        if held.is_empty() || !shown.is_empty() {
+        let (shown, bytes) = if is_secret {
+            (Vec::new(), all)
+        } else {
+            let mut shown = self.secrets.placeholders_in_bytes(&all);
+            let begun = |text: &[u8]| self.secrets.begun_at_end(text).max(placeholder_at_end(text));
+            let rest = split_end(&mut shown, |text| at_end(text, begun));
+            (shown, rest)
+        };
+        let moment = self.now.max(now);
+        if bytes.is_empty() || !shown.is_empty() || was_due || told != Some(moment) {
             self.input(now, &Input::Body { exchange, bytes: shown }.to_json(), None);
-        } else if was_due || now > self.now {
-            self.input(now, &Input::Tick.to_json(), None);
         }
-        if !held.is_empty() {
-            self.held.insert(exchange, held);
-        }
-    }
-
-    /// Bytes of a body whose secrets are known when it was read: all of it waits until then.
-    fn hold(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8], was_due: bool) {
-        let mut all = self.held.remove(&exchange).unwrap_or_default();
-        all.extend_from_slice(bytes);
-        self.held.insert(exchange, all);
-        if was_due || now > self.now {
-            self.input(now, &Input::Tick.to_json(), None);
-        }
+        self.held.insert(exchange, Held { bytes, told: moment });
     }
 
     /// Bytes of an incoming body. What in it is a secret is known when it is complete and was read, so it waits until
@@ -331,11 +333,13 @@ impl Trace {
 
     /// The end of a body that waited in vain. A beginning that is long enough to be redacted is told as the secret. What
     /// would wait once more in a replay is a line of its own. All of it is told of the moment before, as what is due now
-    /// is due after the end and not after those bytes.
-    fn flush(&mut self, exchange: ExchangeId, mut shown: Vec<u8>) {
+    /// is due after the end and not after those bytes; that something came then, too, is told as a replay tells it.
+    fn flush(&mut self, exchange: ExchangeId, Held { bytes: mut shown, told }: Held) {
+        let is_told = told == self.now || shown.is_empty();
         self.secrets.complete_at_end(&mut shown);
         let rest = split_end(&mut shown, |text| at_end(text, placeholder_at_end));
-        for bytes in [shown, rest].into_iter().filter(|bytes| !bytes.is_empty()) {
+        let pieces = [shown, rest].into_iter().filter(|bytes| !bytes.is_empty());
+        for bytes in (!is_told).then(Vec::new).into_iter().chain(pieces) {
             self.input(self.now, &Input::Body { exchange, bytes }.to_json(), None);
         }
     }

@@ -352,6 +352,37 @@ fn a_credential_that_an_agent_writes_by_number_is_traced_by_none_of_its_letters_
 }
 
 #[test]
+fn an_answer_that_drips_keeps_its_reading_alive_in_a_replay_too() {
+    let answer = rpc(r#"{"kind":"task","id":"task-0","status":{"state":"completed"}}"#);
+    let (before, after) = answer.split_once("completed").unwrap();
+    // A piece that may be the beginning of the credential comes late, or at a moment that was told already.
+    for is_told in [false, true] {
+        let mut host = Host::new(7, "{}");
+        host.begin_trace();
+        host.open(1, "one");
+        connect(&mut host, "bob", "https://bob.test/a2a", r#","headers":{"X-Key":"can-be-kept"}"#);
+        let number = send(&mut host, "bob", "");
+        let (exchange, _) = host.fetch();
+        host.reply(exchange, 200, &working("task-0"));
+        host.advance(300);
+        let (reading, _) = host.fetch();
+        host.head(reading, 200, &[("Content-Type", "application/json")]);
+        host.body(reading, before.as_bytes());
+        host.clock += 29_000;
+        if is_told {
+            host.input(Input::Tick).unwrap();
+        }
+        host.body(reading, b"c");
+        host.advance(20_000);
+        host.body(reading, format!("ompleted{after}").as_bytes());
+        host.end(reading);
+        assert_eq!(code(&host.result(number)), None, "its reading lived");
+        let (genesis, config, inputs) = replay::read(&host.trace);
+        assert_eq!(replay::trace(genesis, config, inputs.into_iter()), host.trace, "{is_told}");
+    }
+}
+
+#[test]
 fn a_call_that_is_refused_is_traced_without_its_credentials() {
     let mut host = Host::new(3, r#"{"limits":{"calls_per_peer":1}}"#);
     host.begin_trace();
