@@ -100,33 +100,7 @@ fn replays(host: &Host) {
     if host.config.limits == Config::from_json(TIGHT).unwrap().limits {
         return;
     }
-    let inputs = host.steps.iter().map(|step| (step.now, step.input.clone()));
-    let trace = replay::trace(host.genesis, host.config.clone(), inputs);
-    let (genesis, config, inputs) = replay::read(&trace);
-    let again = comparable(replay::trace(genesis, config, inputs.into_iter()));
-    let trace = comparable(trace);
-    if let Some(index) = (0..trace.len().max(again.len())).find(|index| trace.get(*index) != again.get(*index)) {
-        let (line, other) = (trace.get(index).map_or("", String::as_str), again.get(index).map_or("", String::as_str));
-        let same = line.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count();
-        let tail = |text: &str| -> String { text.chars().skip(same.saturating_sub(60)).take(160).collect() };
-        panic!("a trace replays to itself; line {index}\nwas …{}\ncame …{}", tail(line), tail(other));
-    }
-}
-
-/// A secret that is spelled anew changes the record that holds it, but not its placeholder. A body is traced when it is
-/// complete, so how long a request took that was refused before is not known to its trace.
-fn comparable(mut lines: Vec<String>) -> Vec<String> {
-    for line in lines.iter_mut().filter(|line| line.contains("\"event\":\"request_served\"")) {
-        if let Some((before, after)) = line.split_once("\"ms\":") {
-            *line = format!("{before}{}", after.trim_start_matches(|char: char| char.is_ascii_digit()));
-        }
-    }
-    let mut last = BTreeMap::new();
-    lines.retain(|line| match string_at(line, &["output", "key"]) {
-        Some(key) => last.insert(key, line.clone()).as_ref() != Some(line),
-        None => true,
-    });
-    lines
+    replay::check(host.genesis, &host.config, host.steps.iter().map(|step| (step.now, step.input.clone())));
 }
 
 fn tells_nothing(host: &Host) {

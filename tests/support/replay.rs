@@ -1,5 +1,7 @@
 //! The inputs of a run given once more.
 
+use std::collections::BTreeMap;
+
 use narrows::config::Config;
 use narrows::gateway::{Gateway, Genesis};
 use narrows::io::{Input, Output, read_input};
@@ -52,6 +54,39 @@ pub fn trace<'s>(genesis: Genesis, config: Config, inputs: impl Iterator<Item = 
         while gateway.poll_output().is_some() {}
         lines.extend(std::iter::from_fn(|| gateway.poll_trace()));
     }
+    lines
+}
+
+/// Fails where the trace of these inputs does not replay to itself.
+pub fn check(genesis: Genesis, config: &Config, inputs: impl Iterator<Item = (Instant, Input)>) {
+    let lines = trace(genesis, config.clone(), inputs);
+    let (genesis, config, inputs) = read(&lines);
+    let again = comparable(trace(genesis, config, inputs.into_iter()));
+    let lines = comparable(lines);
+    if let Some(index) = (0..lines.len().max(again.len())).find(|index| lines.get(*index) != again.get(*index)) {
+        let (line, other) = (lines.get(index).map_or("", String::as_str), again.get(index).map_or("", String::as_str));
+        let same = line.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count();
+        let tail = |text: &str| -> String { text.chars().skip(same.saturating_sub(60)).take(160).collect() };
+        panic!("a trace replays to itself; line {index}\nwas …{}\ncame …{}", tail(line), tail(other));
+    }
+}
+
+/// A secret that is spelled anew changes the record that holds it, but not its placeholder. A body is traced when it is
+/// complete, so how long a request took that was refused before is not known to its trace; nor is how many bytes a response
+/// had that told a secret.
+fn comparable(mut lines: Vec<String>) -> Vec<String> {
+    for line in lines.iter_mut().filter(|line| line.contains("\"event\":\"request_served\"")) {
+        for number in ["\"ms\":", "\"bytes\":"] {
+            if let Some((before, after)) = line.split_once(number) {
+                *line = format!("{before}{}", after.trim_start_matches(|char: char| char.is_ascii_digit()));
+            }
+        }
+    }
+    let mut last = BTreeMap::new();
+    lines.retain(|line| match string_at(line, &["output", "key"]) {
+        Some(key) => last.insert(key, line.clone()).as_ref() != Some(line),
+        None => true,
+    });
     lines
 }
 

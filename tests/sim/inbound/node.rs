@@ -8,6 +8,8 @@ use narrows::time::Instant;
 use super::super::twin::Twin;
 use super::super::world::near;
 use crate::support::host::genesis;
+use crate::support::replay;
+use crate::support::rule::{Rule, under};
 use crate::support::storage::Storage;
 use crate::support::watch::Step;
 
@@ -45,6 +47,7 @@ fn configuration(node: usize) -> Config {
 pub struct Node {
     pub gateway: Gateway,
     config: Config,
+    genesis: Genesis,
     pub storage: Storage,
     twin: Twin,
     /// the moment of the world at which its clock stood at 0
@@ -53,6 +56,8 @@ pub struct Node {
     pub life: u64,
     pub is_down: bool,
     requests: u64,
+    /// what its first process was told
+    told: Vec<(Instant, Input)>,
     inputs: u64,
 }
 
@@ -60,9 +65,10 @@ impl Node {
     pub fn new(node: usize, seed: u64) -> Self {
         let config = configuration(node);
         let genesis = genesis(seed, 0, 0);
+        let told = Vec::new();
         let twin = Twin::new(genesis, &config, seed);
         let (gateway, storage) = (Gateway::new(genesis, config.clone()), Storage::default());
-        Self { gateway, config, storage, twin, epoch: 0, life: 0, is_down: false, requests: 0, inputs: 0 }
+        Self { gateway, config, storage, twin, epoch: 0, life: 0, is_down: false, requests: 0, told, inputs: 0, genesis }
     }
 
     fn birth(clock: u64, seed: u64) -> Genesis {
@@ -84,6 +90,9 @@ impl Node {
         let step = Step { now, input, outcome, outputs };
         self.twin.follow(&step);
         self.inputs += 1;
+        if self.life == 0 {
+            self.told.push((now, step.input));
+        }
         step.outputs
     }
 
@@ -112,7 +121,9 @@ impl Node {
         self.gateway.poll_timeout().map(|deadline| deadline.at.as_ms() + self.epoch)
     }
 
+    /// Nothing is left unsaid, and the trace of the first process replays to itself.
     pub fn finish(&mut self) {
         self.twin.finish();
+        under(Rule::SameBytes, || replay::check(self.genesis, &self.config, std::mem::take(&mut self.told).into_iter()));
     }
 }
