@@ -87,6 +87,9 @@ async function started(configuration, progress, file, ask = false) {
   }, pinned(file));
 }
 
+/** How many characters of a description stand beside a tool. */
+const LINE = 120;
+
 /** How a server is checked that is to be asked now: a question after a second, which is one too many after another. */
 const AT_ONCE = { interval_secs: 1, unhealthy_threshold: 1 };
 const ANSWERED_MS = 2_200;
@@ -168,9 +171,15 @@ function told({ name, state, ms, protocol_version, server_name, server_version, 
   if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
   const who = server_name === undefined ? "" : `, ${[server_name, server_version].filter(Boolean).join(" ")}`;
   const head = `${name}: ready after ${seconds(ms)}${who}, MCP ${protocol_version}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
-  const lines = tools.map(({ name, description }) => [`  ${name}`, description.split("\n")[0]].filter(Boolean).join(": "));
+  const lines = tools.map(({ name, description }) => [`  ${name}`, shortened(description)].filter(Boolean).join(": "));
   const changed = held.map((tool) => `  ${tool}: changed and held back: see narrows mcp accept ${name}`);
   return [head, ...lines, ...changed].join("\n");
+}
+
+/** The first line of a text, and no more of it than a line takes: `--json` has all. */
+function shortened(text) {
+  const [line] = text.split("\n");
+  return line.length > LINE ? `${line.slice(0, LINE - 1).trimEnd()}…` : line;
 }
 
 /** A duration for people. @param {number} ms */

@@ -242,6 +242,8 @@ export class Gateway {
    * @throws a {@link GatewayError}: `config` names every fault of the configuration, `restore` what is wrong with the
    * snapshot, `misuse` what is wrong with the options or the host
    */
+  static open(options?: GatewayOptions): Promise<Gateway>;
+
   /**
    * Looks for secrets and personal data in a text, or in every string, key and number of a JSON value, that is to leave by
    * a way of the program's own.
@@ -251,7 +253,6 @@ export class Gateway {
    * @param skipRules rules that are muted, as `opaque_token` or `OpaqueToken`
    */
   static checkOutboundText(payload: unknown, sink?: OutboundSink, skipRules?: readonly string[]): Promise<OutboundFinding[]>;
-  static open(options?: GatewayOptions): Promise<Gateway>;
 
   /**
    * Goes on with another configuration, in the place of all that `open` was given. What did not change in it goes on
