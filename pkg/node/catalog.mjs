@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { configurationFolder, readText } from "./config-file.mjs";
 import { TomlError, parse } from "./toml.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 const BUILT_IN = fileURLToPath(new URL("../catalog", import.meta.url));
 
@@ -80,7 +80,7 @@ function tomlFiles(folder) {
       .map((name) => join(folder, name));
   } catch (error) {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw new UsageError(`The catalog ${folder} cannot be read: ${error.message}.`);
+    throw new UsageError(`The catalog ${folder} cannot be read: ${reason(error)}.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { fromMcpJson, isMcpJson } from "./mcp-json.mjs";
 import { TomlError, parse } from "./toml.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 const { env: environment, platform } = process;
 
@@ -57,7 +57,7 @@ export function readText(file) {
   try {
     return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${error.message}.`);
+    throw new UsageError(`${file} cannot be read: ${reason(error)}.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { openInBrowser } from "./browser.mjs";
 import { PageFiles } from "./page-files.mjs";
 import { writePage } from "./page-source.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 const HOST = "127.0.0.1";
 
@@ -44,7 +44,7 @@ function written(folder, gateway = "") {
     const count = writePage(folder, gateway);
     process.stdout.write(`narrows: the page is in ${folder}, ${count} files.\n`);
   } catch (error) {
-    throw new UsageError(`The page cannot be written to ${folder}: ${error.message}.`);
+    throw new UsageError(`The page cannot be written to ${folder}: ${reason(error)}.`);
   }
   return EXIT_OK;
 }
@@ -61,7 +61,7 @@ async function listen(server, wanted) {
   try {
     await tried(wanted ?? PORT);
   } catch (error) {
-    if (error.code !== "EADDRINUSE") throw new UsageError(`${HOST} cannot be listened on: ${error.message}.`);
+    if (error.code !== "EADDRINUSE") throw new UsageError(`${HOST} cannot be listened on: ${reason(error)}.`);
     if (wanted !== undefined) throw new UsageError(`Port ${wanted} is taken, choose another with --port.`);
     await tried(0);
   }

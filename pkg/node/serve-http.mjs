@@ -5,7 +5,7 @@ import { HttpServer } from "./http-server.mjs";
 import { PageFiles } from "./page-files.mjs";
 import { EXIT_OK, endingSignal } from "./process.mjs";
 import { WatchedFile } from "./reload.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 const { lookup } = process.getBuiltinModule("node:dns/promises");
 const { BlockList, isIP, isIPv6 } = process.getBuiltinModule("node:net");
@@ -144,7 +144,7 @@ async function listen(server, name, port) {
   try {
     return await server.listen(port, name);
   } catch (error) {
-    const taken = error.code === "EADDRINUSE" ? `port ${port} is taken, choose another with --port` : error.message;
+    const taken = error.code === "EADDRINUSE" ? `port ${port} is taken, choose another with --port` : reason(error);
     throw new UsageError(`${name} cannot be listened on: ${taken}.`);
   }
 }

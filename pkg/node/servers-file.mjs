@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { readText } from "./config-file.mjs";
 import { makeFolder } from "./folder.mjs";
 import { TomlError, added, parse, removed } from "./toml.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 const ARRAY = "mcp_servers";
 
@@ -56,6 +56,6 @@ function replace(file, text) {
     renameSync(fresh, target);
   } catch (error) {
     if (existsSync(fresh)) unlinkSync(fresh);
-    throw new UsageError(`${file} cannot be written: ${error.message}.`);
+    throw new UsageError(`${file} cannot be written: ${reason(error)}.`);
   }
 }

@@ -1,7 +1,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 
+import { makeFolder } from "./folder.mjs";
 import { lock } from "./lock.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 /** The file is written anew when it has grown by so much more than what is kept in it. */
 const WASTE_BYTES = 8 << 20;
@@ -21,11 +23,12 @@ export class StateFile {
   constructor(file) {
     this.#file = file;
     try {
+      makeFolder(dirname(file), 0o700);
       lock(`${file}.lock`, file);
       this.#compact();
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`The state cannot be kept in ${file}: ${error.message}.`);
+      throw new UsageError(`The state cannot be kept in ${file}: ${reason(error)}.`);
     }
   }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { makeFolder } from "./folder.mjs";
 import { lock } from "./lock.mjs";
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 /** A file of the state: its name is a digest of its key, which may be longer than a name. */
 const NAME = /^[0-9a-f]{64}\.json$/;
@@ -54,7 +54,7 @@ export class State {
       this.#journal = openSync(join(folder, JOURNAL), "a", 0o600);
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`The state cannot be kept in ${folder}: ${error.message}.`);
+      throw new UsageError(`The state cannot be kept in ${folder}: ${reason(error)}.`);
     }
   }
 

@@ -1,6 +1,6 @@
 import { fchmodSync, openSync, writeSync } from "node:fs";
 
-import { UsageError } from "./usage.mjs";
+import { UsageError, reason } from "./usage.mjs";
 
 /**
  * Opens a file for the lines of a trace, readable by its owner alone: it holds whole conversations.
@@ -16,7 +16,7 @@ export function openTrace(file) {
     descriptor = openSync(file, "w", 0o600);
     fchmodSync(descriptor, 0o600); // the file may have been there, open to more
   } catch (error) {
-    throw new UsageError(`The trace cannot be written: ${error.message}.`);
+    throw new UsageError(`The trace cannot be written to ${file}: ${reason(error)}.`);
   }
   return (line) => writeSync(descriptor, `${line}\n`);
 }

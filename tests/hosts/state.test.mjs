@@ -8,6 +8,7 @@ import { test } from "node:test";
 
 import { Gateway } from "../../pkg/node.mjs";
 import { DemoAgent } from "../../pkg/node/demo-agent.mjs";
+import { StateFile } from "../../pkg/node/state-file.mjs";
 import { State } from "../../pkg/node/state.mjs";
 import { Command } from "./process.mjs";
 
@@ -137,14 +138,14 @@ test("what is no state is not taken for one", (t) => {
 
 test("folders that cannot be made are refused", { skip: process.platform !== "linux" }, async (t) => {
   const folder = directory(t);
-  for (const words of [["--state", "/proc/x"], ["--state", "/proc/x/y"], ["--state", "/dev/null/x"], ["page", "--out", "/proc/x"]]) {
+  for (const words of [["--state", "/proc/x"], ["--state", "/proc/x/y"], ["--state", "/dev/null/x"], ["--state", "/proc/x/y.jsonl"], ["--trace", "/proc/x"], ["page", "--out", "/proc/x"]]) {
     const command = new Command(t, words);
     const late = setTimeout(() => command.child.kill("SIGKILL"), 15_000);
     assert.equal(await command.exit(), 2, words.join(" "));
     clearTimeout(late);
-    assert.match(command.stderr, /cannot be (kept in|written to) \/(proc|dev\/null)\/x/);
+    assert.match(command.stderr, /cannot be (kept in|written to) \/(proc|dev\/null)\/x\S*: (no such file or directory|not a directory)\.$/m);
   }
-  new State(join(folder, "a", "b"));
+  new StateFile(join(folder, "a", "b", "state.jsonl"));
   assert.deepEqual(["a", "a/b"].map((name) => mode(join(folder, name))), ["700", "700"]);
 });
 
