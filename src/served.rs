@@ -33,6 +33,10 @@ pub const KEPT_MS: i64 = 24 * 3_600_000;
 /// When a task that is older than that and still worked on is looked at again.
 const LATER_MS: i64 = 3_600_000;
 
+/// How much of a task is written for webhooks of 0.3 with its changes. Beyond that they get it as it stands when they take
+/// it, so that a task that grows in many pieces is not written whole with each of them.
+const WHOLE_BYTES: u64 = 8 << 20;
+
 /// Which served task, in the order of their beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskNumber(pub u64);
@@ -67,7 +71,7 @@ pub struct News {
     pub number: TaskNumber,
     /// the change
     pub event: Event,
-    /// the task as it stood then in the form of 0.3, where a webhook takes that
+    /// the task as it stood then in the form of 0.3, where a webhook takes that and not too much was written of it yet
     pub whole: Option<Json>,
     /// which change of the task it is, from 1
     pub change: u64,
@@ -275,8 +279,9 @@ impl ServedTasks {
         let Some(task) = self.get_mut(number) else { return };
         task.changes += 1;
         let change = task.changes;
-        let is_whole = task.pushes.iter().any(|push| !push.is_10);
+        let is_whole = task.pushes.iter().any(|push| !push.is_10) && task.whole_bytes.saturating_add(task.bytes) <= WHOLE_BYTES;
         let whole = is_whole.then(|| Event::Task(task.task().clone()).write(Dialect::JsonRpc03));
+        task.whole_bytes += whole.as_ref().map_or(0, |whole| whole.as_str().len() as u64);
         self.news.push_back(News { number, event, whole, change });
     }
 
@@ -477,4 +482,32 @@ fn plain(message: &Message) -> Message {
         part.extra.clear();
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::a2a::asked::PushConfig;
+    use crate::a2a::{Artifact, ArtifactUpdate, Part};
+
+    #[test]
+    fn a_task_of_many_pieces_is_not_written_whole_with_each() {
+        let (mut tasks, mut random, at) = (ServedTasks::new(&Limits::default()), Random::new([7; 32]), WallTime(0));
+        let task = Task::new("t".into(), None);
+        let number = tasks.admit(ServedTask::new("o".into(), task, Duty::Echo, 1 << 30, at)).unwrap();
+        let config = PushConfig::read(crate::json::parse(r#"{"url":"https://hook.test/"}"#, 9).unwrap()).unwrap();
+        tasks.get_mut(number).unwrap().pushes.push(Push { config, is_10: false, call: None });
+        let mut written = Vec::new();
+        for piece in 0..200 {
+            let artifact = Artifact::new("a".into(), [Part::text("y".repeat(64 << 10))].into());
+            let (task_id, context_id, metadata) = (None, None, None);
+            let update = ArtifactUpdate { task_id, context_id, artifact, append: piece > 0, last_chunk: false, metadata };
+            tasks.report(number, Event::Artifact(update), at, &mut random);
+            while let Some(news) = tasks.news() {
+                written.push(news.whole.map_or(0, |whole| whole.as_str().len() as u64));
+            }
+        }
+        assert!(written[1] > 64 << 10 && written.iter().sum::<u64>() <= WHOLE_BYTES, "{written:?}");
+        assert_eq!((written.len(), written[200]), (201, 0), "later ones are told as it stands");
+    }
 }

@@ -81,9 +81,9 @@ impl Delivery {
     }
 
     /// One more change.
-    pub fn add(&mut self, body: String, limit: u64) {
+    pub fn add(&mut self, body: Body, limit: u64) {
         if !matches!(self.queue.back(), Some(None)) {
-            self.queue.push_back(Some(body));
+            self.queue.push_back(body);
             self.fit(limit);
         }
     }
@@ -231,24 +231,24 @@ mod tests {
         let mut work = Delivery { task: TaskNumber(0), is_10: true, url, headers, queue, exchange, tries: 1, wake, share };
         let waiting = |work: &Delivery| work.waiting().cloned().collect::<Vec<_>>();
         for number in 1..WAITING {
-            work.add(format!("{number}"), limit);
+            work.add(Some(format!("{number}")), limit);
         }
         assert_eq!((waiting(&work).len(), waiting(&work).last().cloned()), (WAITING, Some(Some("999".into()))));
         for _ in 0..2 {
-            work.add("one more".into(), limit);
+            work.add(Some("one more".into()), limit);
             assert_eq!(waiting(&work), [Some("first".into()), None]);
         }
         work.queue = [Some("first".into()), Some("second".into())].into();
-        work.add("x".repeat(WAITING_BYTES), limit);
+        work.add(Some("x".repeat(WAITING_BYTES)), limit);
         assert_eq!(waiting(&work), [Some("first".into()), None]);
         work.queue = ["x".repeat(2 * WAITING_BYTES)].map(Some).into();
-        work.add("what is on its way does not count".into(), limit);
+        work.add(Some("what is on its way does not count".into()), limit);
         assert_eq!(work.queue.len(), 2);
         // Where others hold all there is room for, nothing of this waits.
         work.queue = [Some("first".into())].into();
         let mut greedy = pool.share();
         greedy.set(limit);
-        work.add("second".into(), limit);
+        work.add(Some("second".into()), limit);
         assert_eq!((waiting(&work), pool.bytes()), ([Some("first".into()), None].into(), limit + 5));
     }
 }

@@ -117,7 +117,7 @@ impl Gateway {
     }
 
     /// Sends a change to everybody who wants it, behind what is still on its way there. A receiver that asked for 0.3
-    /// gets the whole task as it was then, as that version has it.
+    /// gets the whole task, as that version has it: as it was then, or where that is too much as it stands.
     pub(super) fn deliver_pushes(&mut self, News { number, event, whole, .. }: News) {
         let Some(task) = self.served.get(number) else { return };
         let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
@@ -125,19 +125,15 @@ impl Gateway {
         // What is said in a version is the same to all who take it, and is written once.
         let mut change = None;
         for (at, push) in pushes.into_iter().enumerate() {
-            let body = if push.is_10 {
-                change.get_or_insert_with(|| event.write(Dialect::JsonRpc10))
-            } else {
-                let Some(whole) = &whole else { continue };
-                whole
-            };
-            let body = body.as_str().to_string();
+            let body =
+                if push.is_10 { Some(&*change.get_or_insert_with(|| event.write(Dialect::JsonRpc10))) } else { whole.as_ref() };
+            let body = body.map(|body| body.as_str().to_string());
             match push.call.and_then(|call| self.calls.get_mut(&call)).map(|call| call.work.as_mut()) {
                 Some(Work::Push(delivery)) => {
                     delivery.add(body, limit);
                     self.served.touch(number);
                 }
-                Some(_) | None => self.begin_delivery(number, at, &owner, &push, [Some(body)].into()),
+                Some(_) | None => self.begin_delivery(number, at, &owner, &push, [body].into()),
             }
         }
     }

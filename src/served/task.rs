@@ -35,6 +35,8 @@ pub struct ServedTask {
     pub pushes: Vec<Push>,
     /// about how much it takes
     pub bytes: u64,
+    /// how much was written of it whole, for webhooks
+    pub(super) whole_bytes: u64,
     /// how often it changed
     pub changes: u64,
     /// what is known of it where a program of the owner sent it to another agent
@@ -158,6 +160,7 @@ impl ServedTask {
             listeners,
             pushes,
             bytes,
+            whole_bytes: 0,
             changes,
             sent,
             kept: Kept::default(),
