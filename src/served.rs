@@ -24,7 +24,7 @@ mod steps;
 mod task;
 
 pub use record::Restored;
-pub use task::{Duty, Push, Refused, Sent, ServedTask};
+pub use task::{Before, Duty, Push, Refused, Sent, ServedTask};
 
 use life::Who;
 
@@ -372,11 +372,11 @@ impl ServedTasks {
         self.change(number, Who::Gateway, Status { message, ..Status::of(state) }, at);
     }
 
-    /// One more message of the caller.
+    /// Whether a task takes one more message of its caller; there is room for it then.
     ///
     /// # Errors
     /// A task that ended, a conversation that it is not part of, more than there is room for.
-    pub fn message(&mut self, number: TaskNumber, message: &Message, at: WallTime, random: &mut Random) -> Result<(), Problem> {
+    pub fn check_message(&mut self, number: TaskNumber, message: &Message) -> Result<(), Problem> {
         let task = self.get(number).ok_or_else(|| Problem::no_task(""))?;
         let (known, id) = (&task.task().context_id, &task.task().id);
         if message.context_id.is_some() && message.context_id != *known {
@@ -385,15 +385,21 @@ impl ServedTasks {
         if task.state().is_terminal() {
             return Err(Problem::new(UNSUPPORTED_OPERATION, format!("task {id} is in a terminal state")));
         }
-        let (own, owner) = (task.own(plain(message), random), task.owner.clone());
-        if !self.make_room(&owner, Some(number), 0, task::weight(&own)) {
+        let ids = [Some(id), known.as_ref()].into_iter().flatten().map(|id| id.len() as u64).sum::<u64>();
+        let owner = task.owner.clone();
+        if !self.make_room(&owner, Some(number), 0, task::weight(message) + ids) {
             return Err(Problem::new(LIMIT_REACHED, "the tasks would be larger than task_bytes allows: end one first"));
         }
-        let Some(Ok(event)) = self.get_mut(number).map(|task| task.message(own, at)) else { return Ok(()) };
-        if let Some(event) = event {
+        Ok(())
+    }
+
+    /// One more message of the caller, after it was [checked](Self::check_message).
+    pub fn message(&mut self, number: TaskNumber, message: &Message, at: WallTime, random: &mut Random) {
+        let Some(task) = self.get_mut(number) else { return };
+        let own = task.own(plain(message), random);
+        if let Ok(Some(event)) = task.message(own, at) {
             self.tell(number, event);
         }
-        Ok(())
     }
 
     /// A piece of work for the host.

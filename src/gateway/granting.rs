@@ -7,12 +7,13 @@ use super::Gateway;
 use super::agent::rpc;
 use super::watching::event_of;
 use crate::a2a::asked::{self, ListQuery, Place, PushConfig, Verb, Wish};
-use crate::a2a::problem::{TASK_NOT_CANCELABLE, TASK_NOT_FOUND, UNSUPPORTED_OPERATION};
+use crate::a2a::problem::{LIMIT_REACHED, TASK_NOT_CANCELABLE, TASK_NOT_FOUND, UNSUPPORTED_OPERATION};
 use crate::a2a::{Dialect, Event, Message, Problem, SendRequest, State, Status, View};
 use crate::config::Responder;
 use crate::incoming::{Form, NOBODY, scope_of};
 use crate::io::{Output, RequestId};
 use crate::json::{self, Array, Json, Object};
+use crate::mcp::outcome::Code;
 use crate::served::life::Who;
 use crate::served::{Duty, ServedTask, TaskNumber, begun_by};
 
@@ -105,7 +106,12 @@ impl Gateway {
                 if let Some(push) = &push {
                     self.check_push_room(number, &push.id)?;
                 }
-                self.served.message(number, &send.message, at, &mut self.ground.random)?;
+                self.served.check_message(number, &send.message)?;
+                self.may_pass_on(number).map_err(|error| {
+                    let code = if error.code == Code::RateLimited { LIMIT_REACHED } else { -32603 };
+                    Problem::new(code, error.into_message())
+                })?;
+                self.served.message(number, &send.message, at, &mut self.ground.random);
                 self.tell_watchers();
                 number
             }
@@ -152,15 +158,7 @@ impl Gateway {
             Responder::Inbox => Duty::Inbox,
             Responder::Function => Duty::Function { works: [].into() },
             Responder::Tool(name) => Duty::Tool { tool: name.clone().or(skill).unwrap_or_default(), call: None },
-            Responder::Relay(agent) => Duty::Relay {
-                agent: agent.clone(),
-                call: None,
-                task_id: None,
-                context_id: None,
-                heard: false,
-                ended: false,
-                waiting: [].into(),
-            },
+            Responder::Relay(agent) => Duty::relay(agent.clone()),
         };
         let at = self.ground.wall();
         let task = begun_by(&send.message, id, &mut self.ground.random);

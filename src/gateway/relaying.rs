@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::Gateway;
-use crate::a2a::{Event, SendRequest, Task};
+use crate::a2a::{Event, SendRequest, State, Task};
 use crate::call::dispatch::Sink;
 use crate::call::outgoing::Checked;
 use crate::call::send::{Keeping, Patience, Send};
@@ -15,27 +15,47 @@ use crate::incoming::scope_of;
 use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
-use crate::served::{Duty, ServedTask, ServedTasks, TaskNumber};
+use crate::served::{Before, Duty, ServedTask, ServedTasks, TaskNumber};
 use crate::tools::{SEND_MESSAGE, take_token};
 
 /// The task and the conversation at an agent.
 type There = (Option<String>, Option<String>);
 
 impl Gateway {
+    /// Whether one more message for a relayed task can be passed on. It has its token then, and what the task was before is
+    /// noted.
+    ///
+    /// # Errors
+    /// The agent is gone, its address is not called, or its rate limit is reached. Nothing has changed.
+    pub(super) fn may_pass_on(&mut self, number: TaskNumber) -> Result<(), ToolError> {
+        let Some(task) = self.served.get(number) else { return Ok(()) };
+        let Duty::Relay { agent, .. } = &task.duty else { return Ok(()) };
+        let (owner, agent, state) = (task.owner.clone(), agent.clone(), task.state().clone());
+        self.unattended(&owner, |run| {
+            let target = Target::resolve(run.scope, &agent)?;
+            target.check(run)?;
+            take_token(run, &target).map(|()| None)
+        })?;
+        if let Some(Duty::Relay { before, .. }) = self.served.get_mut(number).map(|task| &mut task.duty) {
+            before.get_or_insert_with(|| Box::new(Before { call: None, state }));
+        }
+        Ok(())
+    }
+
     /// Passes a message on, as soon as the agent has taken the one before: until it says so, its task has no name here, and
     /// an exchange that is given up may take its message with it.
     pub(super) fn pass_on(&mut self, number: TaskNumber, send: SendRequest, hops: u64) {
         let Some(task) = self.served.get_mut(number) else { return };
-        let Duty::Relay { agent, call, task_id, context_id, heard, waiting, .. } = &mut task.duty else { return };
+        let state = task.state().clone();
+        let Duty::Relay { agent, call, task_id, context_id, before, heard, waiting, .. } = &mut task.duty else { return };
         if call.is_some() && !*heard {
             waiting.push((send, hops));
             return;
         }
         *heard = false;
-        let (agent, call, there) = (agent.clone(), call.take(), (task_id.clone(), context_id.clone()));
-        // The new stream tells what the old one would have told.
-        if let Some(call) = call {
-            self.stop(call, false);
+        let (agent, there) = (agent.clone(), (task_id.clone(), context_id.clone()));
+        if task_id.is_some() {
+            before.get_or_insert_with(|| Box::new(Before { call: None, state })).call = call.take();
         }
         self.relay(number, &agent, there, send, hops);
     }
@@ -43,6 +63,8 @@ impl Gateway {
     fn relay(&mut self, number: TaskNumber, agent: &str, (task_id, context_id): There, send: SendRequest, hops: u64) {
         let Some(owner) = self.served.get(number).map(|task| task.owner.clone()) else { return };
         let mut request = send;
+        // A further message has its token already.
+        let is_further = request.message.task_id.is_some();
         let known = |tasks: &ServedTasks, id: &str| {
             let task = tasks.find(&owner, id).ok().and_then(|number| tasks.get(number))?;
             match &task.duty {
@@ -64,7 +86,9 @@ impl Gateway {
             let target = Target::resolve(run.scope, agent)?;
             target.check(run)?;
             let request = Checked::new(run.ground, SEND_MESSAGE.name, request)?;
-            take_token(run, &target)?;
+            if !is_further {
+                take_token(run, &target)?;
+            }
             let sink = Sink::Served(number);
             let (work, ended) = Send::begun(run, target, request, Patience::Unlimited, Keeping::Served(number));
             match ended {
@@ -84,9 +108,55 @@ impl Gateway {
                     *call = running;
                 }
             }
-            Err(error) => self.fail_relayed(number, &error),
+            Err(error) => self.not_passed_on(number, &error),
         }
         self.take_relayed();
+    }
+
+    /// A message did not get through. Where it was a further one its task goes on as before, and says so.
+    fn not_passed_on(&mut self, number: TaskNumber, error: &ToolError) {
+        let Some(task) = self.served.get_mut(number) else { return };
+        let now = task.state().clone();
+        let Duty::Relay { call, task_id: Some(_), before, heard, waiting, .. } = &mut task.duty else {
+            return self.fail_relayed(number, error);
+        };
+        let Some(was) = before.take() else { return self.fail_relayed(number, error) };
+        let (followed, next) = (was.call, (!waiting.is_empty()).then(|| waiting.remove(0)));
+        (*call, *heard) = (followed, followed.is_some());
+        // What the agent made of a message that it may have got is to be read.
+        let is_still = followed.is_none() && next.is_none() && was.state.is_interrupted() && is_unsent(error);
+        let state = if is_still { was.state.clone() } else { now };
+        if next.is_some() {
+            *before = Some(was);
+        }
+        if let Some(call) = followed {
+            self.work(call, |work, run| {
+                if let Work::Send(send) = work {
+                    send.relay_whole(run);
+                }
+                None
+            });
+            self.take_relayed();
+        }
+        self.tell_refused(number, state, error);
+        match next {
+            Some((send, hops)) => self.pass_on(number, send, hops),
+            None if followed.is_none() && !is_still => drop(self.relay_again(number)),
+            None => {}
+        }
+    }
+
+    /// Says that a message did not get through; a program that waits for what it leads to is told the error.
+    fn tell_refused(&mut self, number: TaskNumber, state: State, error: &ToolError) {
+        let set = |gateway: &mut Self, fault: Option<&str>| {
+            if let Some(sent) = gateway.served.get_mut(number).and_then(|task| task.sent.as_mut()) {
+                sent.fault = fault.map(String::from);
+            }
+        };
+        set(self, Some(error.code.name()));
+        self.tell_state(number, state, &error.message);
+        self.tell_watchers();
+        set(self, None);
     }
 
     /// The words of an error may quote the agent.
@@ -102,8 +172,7 @@ impl Gateway {
         {
             sent.fault = Some(String::from(error.code.name()));
             // What surely was not taken is sent by the next request of the same name.
-            let unsent = error.unsent || [Code::RateLimited, Code::Blocked, Code::UnknownAgent].contains(&error.code);
-            if unsent && matches!(task.duty, Duty::Relay { task_id: None, .. }) {
+            if is_unsent(error) && matches!(task.duty, Duty::Relay { task_id: None, .. }) {
                 sent.keys.clear();
             }
         }
@@ -136,14 +205,25 @@ impl Gateway {
                 Event::Other(_) => (None, None, false),
             };
             let Some(known) = self.served.get_mut(number) else { continue };
-            if let Duty::Relay { task_id, context_id, call, heard, ended, .. } = &mut known.duty {
+            let mut followed = None;
+            if let Duty::Relay { task_id, context_id, call, before, heard, ended, .. } = &mut known.duty {
+                // The new stream tells what the old one would tell, but for the end.
+                if !is_end && before.as_ref().is_some_and(|before| before.call == Some(from)) {
+                    continue;
+                }
                 *task_id = task_id.take().or(task);
                 *context_id = context_id.take().or(context);
-                *heard |= *call == Some(from) && task_id.is_some();
                 *ended |= is_end;
+                if *call == Some(from) && task_id.is_some() {
+                    *heard = true;
+                    followed = before.take().and_then(|before| before.call);
+                }
             }
             if let Some(scope) = self.scopes.get(scope_of(&known.owner, None).as_str()) {
                 scope.secrets.clean(&mut event);
+            }
+            if let Some(call) = followed {
+                self.stop(call, false);
             }
             let at = self.ground.wall();
             self.served.report(number, event, at, &mut self.ground.random);
@@ -173,8 +253,9 @@ impl Gateway {
     pub(super) fn release_relayed(&mut self, number: TaskNumber) {
         let Some(task) = self.served.get_mut(number) else { return };
         let owner = task.owner.clone();
-        let Duty::Relay { agent, call, task_id, ended, waiting, .. } = &mut task.duty else { return };
+        let Duty::Relay { agent, call, task_id, before, ended, waiting, .. } = &mut task.duty else { return };
         waiting.clear();
+        let followed = before.take().and_then(|before| before.call);
         let running = call.and_then(|call| self.calls.get(&call)).map(|call| call.work.as_ref());
         let is_sent = matches!(running, Some(Work::Send(send)) if send.is_sent());
         if let Some(call) = call.filter(|_| is_sent && task_id.is_none() && !*ended) {
@@ -187,7 +268,7 @@ impl Gateway {
         }
         let (agent, call, task_id) = (agent.clone(), call.take(), task_id.clone().filter(|_| !*ended));
         *ended = true;
-        if let Some(call) = call {
+        for call in call.into_iter().chain(followed) {
             self.stop(call, false);
         }
         if let Some(task_id) = task_id {
@@ -212,11 +293,14 @@ impl Gateway {
         self.take_relayed();
         let Some(task) = self.served.get_mut(number) else { return };
         let is_over = task.state().is_terminal();
-        if let Duty::Relay { call, .. } = &mut task.duty {
-            *call = call.filter(|call| *call != ended);
+        let Duty::Relay { call, before, .. } = &mut task.duty else { return };
+        *call = call.filter(|call| *call != ended);
+        if let Some(before) = before.as_mut().filter(|before| before.call == Some(ended)) {
+            before.call = None;
+            return;
         }
         if let Some(error) = error.filter(|_| !is_over) {
-            return self.fail_relayed(number, &error);
+            return self.not_passed_on(number, &error);
         }
         // It ended without a word about the message before.
         if !is_over
@@ -245,6 +329,11 @@ impl Gateway {
         self.relaying(number, started);
         true
     }
+}
+
+/// Whether an agent surely did not get what it was to be sent.
+fn is_unsent(error: &ToolError) -> bool {
+    error.unsent || [Code::RateLimited, Code::Blocked, Code::UnknownAgent].contains(&error.code)
 }
 
 /// The metadata of a request that is passed on.

@@ -159,7 +159,7 @@ impl Gateway {
         self.served.report(number, event, at, &mut self.ground.random);
     }
 
-    fn tell_state(&mut self, number: TaskNumber, state: State, words: &str) {
+    pub(super) fn tell_state(&mut self, number: TaskNumber, state: State, words: &str) {
         let Some(task) = self.served.get(number) else { return };
         let message = (!words.is_empty()).then(|| task.words(words, &mut self.ground.random));
         let (task_id, context_id, metadata) = (None, None, None);

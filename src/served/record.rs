@@ -100,15 +100,14 @@ impl ServedTasks {
             "inbox" => Duty::Inbox,
             "function" => Duty::Function { works: Vec::new() },
             "tool" => Duty::Tool { tool: record.text("tool"), call: None },
-            _ => Duty::Relay {
-                agent: record.text("agent"),
-                call: None,
-                task_id: record.optional("task_id"),
-                context_id: record.optional("context_id"),
-                heard: false,
-                ended: false,
-                waiting: record.value("messages").map_or_else(Vec::new, |_| unsent(record)),
-            },
+            _ => {
+                let mut duty = Duty::relay(record.text("agent"));
+                if let Duty::Relay { task_id, context_id, waiting, .. } = &mut duty {
+                    (*task_id, *context_id) = (record.optional("task_id"), record.optional("context_id"));
+                    *waiting = record.value("messages").map_or_else(Vec::new, |_| unsent(record));
+                }
+                duty
+            }
         };
         let task = match record.value("task") {
             Some(raw) => Task::read(raw, Dialect::JsonRpc10).ok(),

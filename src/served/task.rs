@@ -101,12 +101,30 @@ pub enum Duty {
         heard: bool,
         /// whether the agent has ended the task there
         ended: bool,
+        /// what was before a further message, until the agent has said something about that
+        before: Option<Box<Before>>,
         /// messages for the task there, with the gateways they passed: each goes when the one before it was taken
         waiting: Vec<(SendRequest, u64)>,
     },
 }
 
+/// What a relayed task was before a further message. It is that again where the message does not get through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// the send that followed it, which runs on
+    pub call: Option<CallId>,
+    /// its state
+    pub state: State,
+}
+
 impl Duty {
+    /// The work of an agent that was told nothing yet.
+    #[must_use]
+    pub fn relay(agent: String) -> Self {
+        let (task_id, context_id) = (None, None);
+        Self::Relay { agent, call: None, task_id, context_id, heard: false, ended: false, before: None, waiting: Vec::new() }
+    }
+
     /// Whether somebody is at work who will report.
     #[must_use]
     pub const fn is_busy(&self) -> bool {

@@ -17,6 +17,7 @@ mod bounds;
 mod caller;
 mod card;
 mod functions;
+mod further;
 mod guarantees;
 mod hygiene;
 mod inbox;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::caller::{answer_of, at, call, code, ended, events, kinds, message, reply, result, send_params, text, value};
 use super::world::World;
 
-const CONFIG: &str = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
+pub(super) const CONFIG: &str = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
 pub(super) const CARD: &str = r#"{"name":"B","version":"1","supportedInterfaces":[{"url":"https://agent.test/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},"skills":[{"id":"cook","name":"Cook","tags":[]}]}"#;
 
 pub(super) fn world() -> World {
@@ -78,7 +78,7 @@ impl Upstream {
     }
 }
 
-const CHUNK: &str =
+pub(super) const CHUNK: &str =
     r#"{"artifactUpdate":{"taskId":"up-1","contextId":"up-c","artifact":{"artifactId":"a","parts":[{"text":"soup"}]}}}"#;
 
 #[test]
@@ -401,7 +401,7 @@ fn a_message_that_comes_too_late_leaves_the_task_its_end() {
     assert_eq!(text(&result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#)), "status.state"), "TASK_STATE_COMPLETED");
 }
 
-fn immediately(message: &str) -> String {
+pub(super) fn immediately(message: &str) -> String {
     format!(r#"{{"message":{message},"configuration":{{"returnImmediately":true}}}}"#)
 }
 

@@ -155,6 +155,7 @@ fn messages_that_wait_to_be_passed_on_go_after_a_restart() {
     assert_eq!(said, ("three".into(), "up-1".into()), "what was on its way is the agent's by now, or lost with its exchange");
     assert_eq!(at(params, "metadata").to_string(), r#"{"k":[1],"narrows_hops":1}"#);
     assert_eq!(text(params, "configuration.acceptedOutputModes.0"), "text/plain");
+    next.begin(&mut world);
     let given_up = world.fetches.iter().all(|(exchange, _)| world.aborts.contains(exchange));
     assert!(given_up, "the stream of the new message tells what the old one would have told");
 }

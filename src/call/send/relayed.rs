@@ -76,8 +76,8 @@ impl Send {
         self.is_empty() && self.request.request().message.task_id.as_deref() == Some(task.id.as_str())
     }
 
-    /// Tells a served task all that is known at the end.
-    pub(super) fn relay_whole(&self, run: &mut Run<'_>) {
+    /// Tells a served task all that is known.
+    pub fn relay_whole(&self, run: &mut Run<'_>) {
         if let (Keeping::Served(number), Some(task)) = (self.keeping, self.assembly.task()) {
             run.ground.relayed.push_back((number, run.caller.call, Event::Task(task.clone())));
         }

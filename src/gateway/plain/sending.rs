@@ -76,11 +76,9 @@ impl Gateway {
 
     /// A task at another agent.
     fn plain_new(&mut self, owner: &str, agent: String, send: &SendRequest) -> Result<TaskNumber, Fault> {
-        let duty =
-            Duty::Relay { agent, call: None, task_id: None, context_id: None, heard: false, ended: false, waiting: [].into() };
         let (limit, at) = (self.ground.config.limits.artifact_bytes, self.ground.wall());
         let task = begun_by(&send.message, None, &mut self.ground.random);
-        let mut task = ServedTask::new(owner.to_string(), task, duty, limit, at);
+        let mut task = ServedTask::new(owner.to_string(), task, Duty::relay(agent), limit, at);
         task.sent = Some(Box::new(Sent { keys: [].into(), fault: None, is_ours: false }));
         let number = self.served.admit(task)?;
         self.served.begin(number, &mut self.ground.random);
@@ -92,7 +90,9 @@ impl Gateway {
         let (number, at) = (self.plain_find(owner, id)?, self.ground.wall());
         let mut message = send.message.clone();
         message.context_id = None;
-        self.served.message(number, &message, at, &mut self.ground.random)?;
+        self.served.check_message(number, &message)?;
+        self.may_pass_on(number)?;
+        self.served.message(number, &message, at, &mut self.ground.random);
         Ok(number)
     }
 
