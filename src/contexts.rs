@@ -56,12 +56,13 @@ impl Conversation {
         ids
     }
 
-    /// Learns from a reply. An absent context leaves the stored one, and a task without one belongs to it.
+    /// Learns from a reply. An absent context leaves the stored one, and a task without one belongs to it. A task that
+    /// waits is not answered by what comes of another one.
     pub fn learn(&mut self, context_id: Option<&str>, task: Option<(&str, &State)>) {
         let Some(context_id) = context_id.map(String::from).or_else(|| self.context_id.clone().filter(|_| task.is_some())) else {
             // An agent that names no contexts: the task that waits is all there is to continue.
             if let Some((task_id, state)) = task {
-                self.waiting_task = state.is_interrupted().then(|| task_id.into());
+                self.note(task_id, state);
             }
             return;
         };
@@ -70,20 +71,25 @@ impl Conversation {
             self.waiting_task = None;
             self.finished_task = None;
         }
-        let Some((task_id, state)) = task else {
-            // A message in the context of a waiting task is its answer.
-            self.waiting_task = None;
-            return;
-        };
+        let Some((task_id, state)) = task else { return };
         if self.tasks.back().is_none_or(|(id, _)| id != task_id) {
             self.tasks.push_back((task_id.into(), context_id));
             while self.tasks.len() > TASKS || self.tasks_bytes() > TASKS_BYTES {
                 self.tasks.pop_front();
             }
         }
-        self.waiting_task = state.is_interrupted().then(|| task_id.into());
+        self.note(task_id, state);
         if state.is_terminal() {
             self.finished_task = Some(task_id.into());
+        }
+    }
+
+    /// The newest task that waits is the one to continue.
+    fn note(&mut self, task_id: &str, state: &State) {
+        if state.is_interrupted() {
+            self.waiting_task = Some(task_id.into());
+        } else if self.waiting_task.as_deref() == Some(task_id) {
+            self.waiting_task = None;
         }
     }
 
@@ -91,9 +97,17 @@ impl Conversation {
         self.tasks.iter().map(|(task, context)| task.len() + context.len()).sum()
     }
 
-    /// Learns what became of the task that waits, from a reading or a cancellation.
+    /// Learns what became of the task that waits, from a reading or a cancellation, and of one of this context that was
+    /// seen running and waits by now.
     pub fn update(&mut self, task_id: &str, state: &State) {
-        if self.waiting_task.as_deref() != Some(task_id) || state.is_interrupted() {
+        if state.is_interrupted() {
+            let is_ours = |(task, context): &(String, String)| task == task_id && self.context_id.as_ref() == Some(context);
+            if self.waiting_task.is_none() && self.tasks.iter().any(is_ours) {
+                self.waiting_task = Some(task_id.into());
+            }
+            return;
+        }
+        if self.waiting_task.as_deref() != Some(task_id) {
             return;
         }
         self.waiting_task = None;
@@ -146,6 +160,41 @@ mod tests {
         assert_eq!(talk.complete(ids(Some("mine"), None)), ids(Some("mine"), None));
         talk.learn(None, Some(("t", &State::Completed)));
         assert_eq!(talk.complete(Ids::default()), Ids::default());
+    }
+
+    #[test]
+    fn a_task_that_waits_is_left_waiting_by_what_comes_of_others() {
+        let mut talk = Conversation::default();
+        talk.learn(Some("c"), Some(("t1", &State::InputRequired)));
+        for state in [State::Working, State::Completed, State::Failed] {
+            talk.learn(Some("c"), Some(("t2", &state)));
+            assert_eq!(talk.complete(Ids::default()), ids(Some("c"), Some("t1")), "{state:?}");
+        }
+        talk.learn(Some("c"), None);
+        assert_eq!(talk.complete(Ids::default()), ids(Some("c"), Some("t1")), "a message");
+        talk.learn(Some("c"), Some(("t3", &State::AuthRequired)));
+        assert_eq!(talk.complete(Ids::default()), ids(Some("c"), Some("t3")), "the newest that waits");
+        talk.learn(Some("c"), Some(("t3", &State::Completed)));
+        assert_eq!(talk.complete(Ids::default()).task_id, None);
+
+        let mut talk = Conversation::default();
+        talk.learn(None, Some(("t1", &State::InputRequired)));
+        talk.learn(None, Some(("t2", &State::Completed)));
+        assert_eq!(talk.complete(Ids::default()), ids(None, Some("t1")), "without contexts");
+    }
+
+    #[test]
+    fn a_task_that_is_read_and_waits_by_now_is_continued() {
+        let mut talk = Conversation::default();
+        talk.learn(Some("c"), Some(("t", &State::Working)));
+        talk.remember("elsewhere".into(), "d".into());
+        talk.update("elsewhere", &State::InputRequired);
+        talk.update("unknown", &State::InputRequired);
+        assert_eq!(talk.complete(Ids::default()).task_id, None);
+        talk.update("t", &State::InputRequired);
+        assert_eq!(talk.complete(Ids::default()), ids(Some("c"), Some("t")));
+        talk.update("t", &State::Working);
+        assert_eq!(talk.complete(Ids::default()).task_id, None);
     }
 
     #[test]

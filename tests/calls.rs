@@ -356,6 +356,39 @@ fn a_task_without_a_context_belongs_to_the_conversation_it_answers() {
 }
 
 #[test]
+fn a_question_stays_open_until_it_is_answered() {
+    let task = |id: &str, state: &str| {
+        result(&format!(r#"{{"task":{{"id":"{id}","contextId":"c","status":{{"state":"TASK_STATE_{state}"}}}}}}"#))
+    };
+    let message = result(r#"{"message":{"messageId":"m","role":"ROLE_AGENT","contextId":"c","parts":[{"text":"hi"}]}}"#);
+    let asked = || {
+        let mut world = World::new("{}");
+        world.connect(Some(PLAIN_CARD));
+        world.send();
+        world.reply(200, &task("question", "INPUT_REQUIRED"));
+        world.answer();
+        world
+    };
+    let next = |world: &mut World| {
+        world.answer();
+        world.send();
+        string_or_none(world.request().1.body.as_deref().unwrap(), &["params", "message", "taskId"])
+    };
+    for reply in [task("other", "COMPLETED"), task("other", "FAILED"), message.clone()] {
+        let mut world = asked();
+        world.call("send_message", r#"{"agent":"a","message":"aside","task_id":"other"}"#);
+        world.reply(200, &reply);
+        assert_eq!(next(&mut world).as_deref(), Some("question"), "{reply}");
+    }
+    for reply in [task("question", "COMPLETED"), task("new", "COMPLETED"), message] {
+        let mut world = asked();
+        world.send();
+        world.reply(200, &reply);
+        assert_eq!(next(&mut world), None, "{reply}");
+    }
+}
+
+#[test]
 fn sends_that_nobody_waits_for_are_bounded() {
     let mut world = World::new(r#"{"limits":{"calls_per_peer":2}}"#);
     world.connect(Some(PLAIN_CARD));

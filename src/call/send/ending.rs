@@ -98,13 +98,14 @@ impl Send {
     fn remember(&self, run: &mut Run<'_>) {
         let Some((alias, _)) = self.target.alias.as_ref() else { return };
         let Some(agent) = run.scope.registry.still_at(alias, &self.target.url) else { return };
-        self.underway().remember(&mut agent.conversation);
-        // A message is the answer to the task that waited for what was sent, also where it does not name the conversation.
+        // Whatever came back is the answer to the task that waited for what was sent, also where it does not name the
+        // conversation.
         let continued = &self.request.request().message.task_id;
-        let is_answered = self.keeping == Keeping::Conversation && self.assembly.message().is_some();
+        let is_answered = self.keeping == Keeping::Conversation && !self.is_empty();
         if is_answered && continued.is_some() && agent.conversation.waiting_task == *continued {
             agent.conversation.waiting_task = None;
         }
+        self.underway().remember(&mut agent.conversation);
     }
 
     pub(super) fn time_out(&mut self, run: &mut Run<'_>) -> Ended {
