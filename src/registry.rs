@@ -124,6 +124,8 @@ pub struct Agent {
     pub looking: u64,
     /// until when a look-up that found no card stands
     pub cardless_until: Option<Instant>,
+    /// whether its card was once awaited in vain
+    pub is_card_late: bool,
     /// its card, whole
     card: Option<Json>,
     /// whether the card is to be saved
@@ -152,6 +154,7 @@ impl Agent {
             profile: None,
             looking: 0,
             cardless_until: None,
+            is_card_late: false,
             card: None,
             is_card_new: true,
             share: None,

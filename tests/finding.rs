@@ -250,6 +250,28 @@ fn an_agent_that_was_down_at_the_start_is_asked_for_its_card_when_it_is_called()
 }
 
 #[test]
+fn a_card_that_was_awaited_in_vain_holds_later_sends_up_no_more() {
+    let mut host = host("{}");
+    let (connect, _) = connecting(&mut host);
+    host.advance(10_000);
+    assert!(words(&host.result(connect)).contains("without a card"));
+    for (tool, arguments) in [
+        ("send_message", r#"{"agent":"bob","message":"x","poll_timeout_seconds":5}"#),
+        ("broadcast_message", r#"{"aliases":["bob"],"message":"x","timeout_seconds":1}"#),
+    ] {
+        host.advance(5000);
+        let number = host.call(1, tool, arguments);
+        assert_eq!(urls(&host), [CARD_PATH], "{tool}");
+        host.fetches.clear();
+        host.advance(500);
+        assert_eq!(urls(&host), [URL], "{tool}");
+        let (exchange, _) = host.fetch();
+        host.reply(exchange, 200, &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}}}"#, message("hi")));
+        assert!(words(&host.result(number)).contains("hi"), "{tool}");
+    }
+}
+
+#[test]
 fn an_agent_that_is_down_is_not_asked_for_its_card_by_every_call() {
     let mut host = down();
     for round in 0..3 {

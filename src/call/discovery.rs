@@ -19,6 +19,8 @@ use crate::url::Url;
 
 /// How long a card is awaited by those who can go on without it.
 pub const CARD_MS: u64 = 10_000;
+/// How long it is where it was awaited in vain before.
+pub const LATE_CARD_MS: u64 = 500;
 /// How long it stands that an agent could not be asked for its card: whoever comes later asks again.
 const UNASKED_MS: u64 = 5000;
 
@@ -84,8 +86,7 @@ impl Discovery {
     pub fn start(run: &mut Run<'_>, target: Target) -> (Self, Search) {
         let mut left = a2a::card_candidates(&target.url);
         left.reverse();
-        let agent = target.alias.as_ref().and_then(|(alias, registration)| run.scope.registry.same(alias, *registration));
-        let counts = agent.map(|agent| agent.looking += 1).is_some();
+        let counts = target.agent(run).map(|agent| agent.looking += 1).is_some();
         let (tried, verdict) = (Vec::new(), Verdict::of(Code::ProtocolError));
         let mut discovery = Self { target, counts, left, asked: None, tried, verdict, answered: false };
         let search = discovery.next(run);
@@ -263,6 +264,9 @@ impl Discovery {
 
     /// Stops the search because its time is up.
     pub fn give_up(&mut self, run: &mut Run<'_>) {
+        if let Some(agent) = self.target.agent(run) {
+            agent.is_card_late = true;
+        }
         self.leave(run, None, Some(UNASKED_MS));
         self.stop(run);
     }

@@ -204,12 +204,7 @@ pub fn silence_ms(run: &mut Run<'_>, target: &Target, reply: &Reply) -> Option<u
     let unsaid = Some(SILENCE_MS).filter(|_| reply.status == 429);
     let wait_ms = asked_ms(run, reply).or(unsaid).filter(|_| matches!(reply.status, 429 | 503))?;
     let now = run.ground.now;
-    if let Some((alias, registration)) = &target.alias
-        && let Some(agent) = run.scope.registry.same(alias, *registration)
-    {
-        return Some(agent.bucket.close(now, wait_ms));
-    }
-    Some(wait_ms)
+    Some(target.agent(run).map_or(wait_ms, |agent| agent.bucket.close(now, wait_ms)))
 }
 
 /// The error of an answer, with what its HTTP head says about waiting.

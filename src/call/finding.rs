@@ -1,7 +1,7 @@
 //! What a call does until the card of its agent is known, or known not to come.
 
 use super::Run;
-use super::discovery::{CARD_MS, Discovery, Search};
+use super::discovery::{CARD_MS, Discovery, LATE_CARD_MS, Search};
 use super::target::{Known, Target};
 use crate::exchange::Report;
 use crate::io::ExchangeId;
@@ -21,10 +21,12 @@ pub struct Finding {
 
 impl Finding {
     /// What is known of the card; `None` where it is to be waited for. An alias works without its card, so its card is
-    /// awaited for as long as connecting awaits it. An agent called by URL has nothing but its card.
+    /// awaited for as long as connecting awaits it, and hardly at all once that was in vain. An agent called by URL has
+    /// nothing but its card.
     pub fn look(&mut self, run: &mut Run<'_>, target: &Target) -> Option<Found> {
         if target.alias.is_some() && self.until.is_none() {
-            self.until = Some(run.ground.now.plus_ms(CARD_MS));
+            let is_late = target.agent(run).is_some_and(|agent| agent.is_card_late);
+            self.until = Some(run.ground.now.plus_ms(if is_late { LATE_CARD_MS } else { CARD_MS }));
         }
         match target.known(run) {
             Known::Profile(profile) => Some(Ok(profile)),

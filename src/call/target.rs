@@ -8,7 +8,7 @@ use crate::call::route::Route;
 use crate::call::{Run, fault};
 use crate::exchange::{Plan, Want};
 use crate::mcp::outcome::{Code, ToolError};
-use crate::registry::{Credentials, Profile};
+use crate::registry::{Agent, Credentials, Profile};
 use crate::scope::Scope;
 use crate::text;
 use crate::url::Url;
@@ -98,6 +98,12 @@ impl Target {
             .map_err(|failure| fault::failure(run, &self.label, &failure))
     }
 
+    /// The agent of the alias, where it is still the same registration.
+    pub fn agent<'r>(&self, run: &'r mut Run<'_>) -> Option<&'r mut Agent> {
+        let (alias, registration) = self.alias.as_ref()?;
+        run.scope.registry.same(alias, *registration)
+    }
+
     /// What is known of the agent's card.
     #[must_use]
     pub fn known(&self, run: &Run<'_>) -> Known {
@@ -165,8 +171,7 @@ impl Target {
     /// Notes that the agent answered, or that it could not be reached.
     pub fn heard(&self, run: &mut Run<'_>, answered: bool) {
         let now = run.ground.now;
-        let Some((alias, registration)) = &self.alias else { return };
-        if let Some(agent) = run.scope.registry.same(alias, *registration) {
+        if let Some(agent) = self.agent(run) {
             if answered {
                 agent.health.answered();
             } else {
