@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter;
 
 use crate::base64;
 use crate::json;
@@ -45,8 +46,8 @@ const HARMLESS: [&str; 26] = [
 
 /// How the names of fields end that say where a request belongs, or who it is from.
 const PLACES: &str = "app branch channel client cluster country department deployment domain env environment group \
-                      instance language locale location mode name namespace organization platform project region role \
-                      service site source stage team tenant type version workspace zone";
+                      instance language locale location mode name namespace organization platform project realm region \
+                      role service site source stage team tenant type username version workspace zone";
 
 /// The longest value that may be ordinary words, and the longest of those.
 const WORDS: usize = 24;
@@ -54,6 +55,9 @@ const WORD: usize = 14;
 /// How many words stand together, and how many letters of a kind.
 const TOGETHER: usize = 4;
 const ALIKE: u32 = 3;
+
+/// How many things a value may list of which each is looked at.
+const PIECES: usize = 16;
 
 /// Scheme words that stand before a credential in fields of any name.
 const SCHEMES: [&str; 4] = ["ApiKey", "Basic", "Bearer", "Token"];
@@ -86,6 +90,13 @@ fn is_word(piece: &str) -> bool {
     one_case && (1..=WORD).contains(&piece.len()) && vowels * 4 >= piece.len()
 }
 
+/// Whether a value is ordinary in a field, or what is said by that name in one, that says where a request belongs.
+fn says_where(name: &str, value: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let last = lower.rsplit(['-', '_', ' ']).next().unwrap_or_default();
+    PLACES.split_ascii_whitespace().any(|place| place == last) && is_ordinary(value)
+}
+
 /// The credentials of a header field, without scheme words and short ones. A field that says where a request belongs has
 /// none where its value is ordinary.
 pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
@@ -103,15 +114,22 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
         let (scheme, rest) = value.split_once(' ').unwrap_or_default();
         let known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
         let credential = if known || (authorization && !scheme.is_empty()) { rest.trim_ascii() } else { value };
-        let lower = name.to_ascii_lowercase();
-        let last = lower.rsplit(['-', '_']).next().unwrap_or_default();
-        if !known && PLACES.split_ascii_whitespace().any(|place| place == last) && is_ordinary(value) {
+        if !known && says_where(name, value) {
             return secrets;
         }
         if scheme.eq_ignore_ascii_case("Basic") {
             secrets.extend(password(credential));
         }
         secrets.push(credential.to_owned());
+        // What is quoted, or one of several, may come back by itself.
+        for piece in iter::once(credential).chain(credential.split([',', ';']).take(PIECES)) {
+            for (name, said) in [(name, piece), piece.split_once('=').unwrap_or((name, piece))] {
+                let said = said.trim_ascii().trim_matches('"');
+                if said != credential && !says_where(name, said) {
+                    secrets.push(said.to_owned());
+                }
+            }
+        }
     }
     secrets.retain(|secret| text::code_points(secret) >= FEWEST_CHARACTERS);
     secrets

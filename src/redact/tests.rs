@@ -48,6 +48,30 @@ fn credentials_are_taken_without_their_scheme() {
 }
 
 #[test]
+fn what_is_quoted_listed_or_named_is_a_credential_by_itself() {
+    let cases: [(&str, &str, &[&str]); 7] = [
+        ("X-Api-Key", "\"hunter2-hunter2\"", &["hunter2-hunter2"]),
+        ("X-Api-Key", "first-key-1, second-key-2", &["first-key-1", "second-key-2"]),
+        ("X-Api-Key", "key=hunter2-hunter2", &["hunter2-hunter2"]),
+        ("X-Auth", "HMAC id=7; sig=\"abcdefgh==\"", &["abcdefgh=="]),
+        ("X-Auth", "\"one,two,three\"", &["one,two,three"]),
+        ("X-Api-Keys", "dGVzdGluZw==,dGVzdGVk==", &["dGVzdGluZw==", "dGVzdGVk=="]),
+        ("Authorization", "Digest username=\"administrator\", response=\"6629fae49393\"", &["6629fae49393"]),
+    ];
+    for (name, value, expected) in cases {
+        let secrets = secrets(&[(name, value)]);
+        for secret in expected {
+            assert_eq!(secrets.redact(format!("it is {secret}!")), "it is [redacted]!", "{name}: {value}");
+        }
+        let whole = value.strip_prefix("Digest ").unwrap_or(value);
+        assert_eq!(secrets.redact(whole.into()), "[redacted]", "{name}: {value}");
+        assert_eq!(secrets.redact("the administrator said so".into()), "the administrator said so");
+    }
+    assert_eq!(known("X-Api-Key", &(0..1000).map(|key| format!("{key:08},")).collect::<String>()).len(), 17);
+    assert_eq!(known("X-Team", "search-team, billing").len(), 1);
+}
+
+#[test]
 fn harmless_fields_are_never_secret() {
     for name in ["Accept-Language", "USER-AGENT", "traceparent", "A2A-Version", "X-Request-Id", "Origin"] {
         assert_eq!(known(name, "a long ordinary value"), [""; 0], "{name}");
