@@ -23,7 +23,6 @@ mod json;
 mod said;
 
 use effort::Effort;
-use escapes::Read;
 pub use escapes::at_end;
 use filter::{Filter, WINDOW};
 
@@ -159,8 +158,8 @@ impl Secrets {
     /// Puts the placeholder of a secret where a text breaks off in the middle of one. A beginning that is shorter than
     /// any secret stays.
     pub fn complete_at_end(&self, bytes: &mut Vec<u8>) {
-        let read = Read::of(bytes);
-        let seen = read.as_ref().map_or(bytes.as_slice(), |read| &read.bytes);
+        let readings = escapes::readings(bytes);
+        let seen = readings.last().map_or(bytes.as_slice(), |read| &read.bytes);
         let begun = self.begun_at_end(seen);
         let start = seen.len() - begun;
         let end = seen.get(start..).unwrap_or_default();
@@ -169,7 +168,7 @@ impl Secrets {
         }
         let at = self.spellings.partition_point(|(spelling, _)| spelling.as_ref() <= end);
         if let Some((_, number)) = self.spellings.get(at) {
-            let place = read.as_ref().map_or(start, |read| read.place(start));
+            let place = escapes::place(&readings, start);
             bytes.truncate(place);
             bytes.extend_from_slice(Form::Placeholder.write(*number).as_bytes());
         }
@@ -329,10 +328,14 @@ impl Secrets {
 
     /// Where secrets stand in a text that are written in escapes.
     fn escaped_runs(&self, text: &str, effort: &mut Effort) -> Vec<Run> {
-        let Some(read) = Read::of(text.as_bytes()) else { return Vec::new() };
-        let mut runs = self.runs(&read.bytes, effort);
-        runs.iter_mut().for_each(|run| (run.start, run.end) = (read.place(run.start), read.place(run.end)));
-        runs
+        let (readings, mut all) = (escapes::readings(text.as_bytes()), Vec::new());
+        for (level, read) in (1..).zip(&readings) {
+            let mut runs = self.runs(&read.bytes, effort);
+            let place = |at| escapes::place(readings.get(..level).unwrap_or_default(), at);
+            runs.iter_mut().for_each(|run| (run.start, run.end) = (place(run.start), place(run.end)));
+            all = merged(all, runs);
+        }
+        all
     }
 
     /// How long a secret may be, as it is written.

@@ -5,6 +5,25 @@ use alloc::vec::Vec;
 
 use memchr::memchr;
 
+/// How often a text is read again: JSON that quotes JSON that quotes JSON escapes what it escaped.
+const READINGS: usize = 4;
+
+/// The readings of a text, each of the one before, as long as there is more to read.
+pub(super) fn readings(text: &[u8]) -> Vec<Read> {
+    let mut readings = Vec::<Read>::new();
+    while readings.len() < READINGS {
+        let last = readings.last().map_or(text, |read| &read.bytes);
+        let Some(read) = Read::of(last).filter(|read| read.bytes.len() < last.len()) else { break };
+        readings.push(read);
+    }
+    readings
+}
+
+/// Where in the text something stands that stands there in the last of its readings.
+pub(super) fn place(readings: &[Read], at: usize) -> usize {
+    readings.iter().rev().fold(at, |at, read| read.place(at))
+}
+
 /// A text with its escapes read.
 pub(super) struct Read {
     pub(super) bytes: Vec<u8>,
@@ -14,7 +33,7 @@ pub(super) struct Read {
 
 impl Read {
     /// Nothing where the text has no escapes. One that breaks off at its end is left out.
-    pub(super) fn of(text: &[u8]) -> Option<Self> {
+    fn of(text: &[u8]) -> Option<Self> {
         memchr(b'\\', text)?;
         let mut read = Self { bytes: Vec::with_capacity(text.len()), places: Vec::new() };
         let mut rest = text;
@@ -51,7 +70,7 @@ impl Read {
     }
 
     /// Where in the text something stands that stands there here.
-    pub(super) fn place(&self, at: usize) -> usize {
+    fn place(&self, at: usize) -> usize {
         let before = self.places.partition_point(|(here, _)| *here <= at).checked_sub(1);
         before.and_then(|before| self.places.get(before)).map_or(at, |(here, there)| there + (at - here))
     }
@@ -60,6 +79,10 @@ impl Read {
 /// How many bytes at the end of a text are what `begun` measures at the end of one, as they stand or once escapes are read.
 /// An escape that breaks off there may become anything.
 pub fn at_end(text: &[u8], begun: impl Fn(&[u8]) -> usize) -> usize {
-    let read = Read::of(text).map_or(0, |read| text.len() - read.place(read.bytes.len() - begun(&read.bytes)));
-    begun(text).max(read)
+    let (readings, mut most) = (readings(text), begun(text));
+    for (level, read) in (1..).zip(&readings) {
+        let start = place(readings.get(..level).unwrap_or_default(), read.bytes.len() - begun(&read.bytes));
+        most = most.max(text.len() - start);
+    }
+    most
 }

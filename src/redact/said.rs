@@ -13,6 +13,9 @@ use crate::json::Json;
 use crate::list::gather;
 use crate::text;
 
+/// How many bytes a byte takes that is written by number in JSON that stands in a string of JSON in one of JSON.
+const ESCAPE: usize = 9;
+
 impl Secrets {
     /// Replaces every secret in what an event says. The id of the task stays, as the agent is asked by it.
     pub fn clean(&self, event: &mut Event) {
@@ -85,8 +88,7 @@ impl Secrets {
         if self.secrets.is_empty() {
             return;
         }
-        // Each byte may be written as an escape of six.
-        let (mut end, longest) = (String::new(), 6 * self.longest());
+        let (mut end, longest) = (String::new(), ESCAPE * self.longest());
         for part in before.iter().rev().take(longest) {
             if end.len() >= longest {
                 break;

@@ -389,8 +389,14 @@ fn texts_that_stand_together_are_read_with_their_escapes() {
     let secrets = secrets(&[("X-Api-Key", TOKEN)]);
     let written: String = TOKEN.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
     let (start, end) = written.split_at(6 * 4 + 3);
+    let twice = written.replace('\\', "\\\\");
+    let thrice = twice.replace('\\', "\\\\");
+    let cut = thrice.split_at(9 * 5 + 2);
     for (texts, expected) in [
         (["the key", &written], ["the key", "[redacted]"]),
+        ([&twice, "the key"], ["[redacted]", "the key"]),
+        ([&format!("a \\\\ {thrice}"), &twice], ["a \\\\ [redacted]", "[redacted]"]),
+        ([cut.0, cut.1], ["[redacted]", "[redacted]"]),
         ([TOKEN, &written], ["[redacted]", "[redacted]"]),
         ([start, end], ["[redacted]", "[redacted]"]),
         (["a \\ b", "c"], ["a \\ b", "c"]),
