@@ -162,10 +162,12 @@ fn is_capital(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte == b'_'
 }
 
-/// Names of a program with points between them: `request.headers.token`.
+/// Names of a program with points between them, `request.headers.token`, or up to the quote of what one holds under a name,
+/// `config["token"]`.
 fn is_reference(value: &[u8]) -> bool {
+    let (value, least) = value.strip_suffix(b"[").map_or((value, 2), |value| (value, 1));
     let named = value.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_' | b'$'));
-    named && value.split(|byte| *byte == b'.').filter(|part| !part.is_empty()).count() > 1
+    named && value.split(|byte| *byte == b'.').filter(|part| !part.is_empty()).count() >= least
 }
 
 /// The host and path of a URL whose authority begins at a place: what stands in them is an address.
