@@ -325,7 +325,9 @@ impl Drop for Host {
             eprintln!("{}", self.last_steps());
             return;
         }
-        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.jsonl", self.name));
+        // Only where it is built as a test is there such a folder.
+        let folder = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, std::path::PathBuf::from);
+        let path = folder.join(format!("{}.jsonl", self.name));
         let written = std::fs::write(&path, self.transcript().join("\n") + "\n");
         let path = path.display();
         rule::report(format!("{}\nits transcript, as tests/transcripts takes it in: {path} {written:?}", self.last_steps()));
