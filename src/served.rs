@@ -206,12 +206,29 @@ impl ServedTasks {
         number.filter(|number| self.get(*number).is_some_and(|task| task.begun)).ok_or_else(|| Problem::no_task(id))
     }
 
-    /// A task by the id that the program knows it by: its own, or that of the agent that it was sent to.
+    /// A task by the id that the program knows it by: its own, or that of the agent that it was sent to. Where the agent is
+    /// given, only one that was sent there.
     #[must_use]
-    pub fn find_sent(&self, owner: &str, id: &str) -> Option<TaskNumber> {
-        let is_there = |task: &ServedTask| matches!(&task.duty, Duty::Relay { task_id, .. } if task_id.as_deref() == Some(id));
-        let sent = || self.of(owner).filter(|(_, task)| task.sent.is_some() && is_there(task)).last();
-        self.find(owner, id).ok().or_else(|| sent().map(|(number, _)| number))
+    pub fn find_sent(&self, owner: &str, id: &str, at: Option<&str>) -> Option<TaskNumber> {
+        let is_meant = |task: &ServedTask| {
+            let (Duty::Relay { agent, task_id, .. }, Some(sent)) = (&task.duty, &task.sent) else { return false };
+            let is_there = task_id.as_deref() == Some(id);
+            at.map_or(is_there && !sent.is_apart, |at| at == agent && (is_there || task.begun && task.task().id == id))
+        };
+        let own = self.find(owner, id).ok().filter(|_| at.is_none());
+        own.or_else(|| self.of(owner).filter(|(_, task)| is_meant(task)).last().map(|(number, _)| number))
+    }
+
+    /// Whether what a sent task is called at its agent is what another task is known by, of another agent or of none.
+    #[must_use]
+    pub fn is_known_by(&self, number: TaskNumber, id: &str) -> bool {
+        let agent = |number: TaskNumber| {
+            let Duty::Relay { agent, .. } = &self.get(number)?.duty else { return None };
+            Some(agent)
+        };
+        let owner = self.get(number).filter(|task| task.sent.is_some()).map(|task| task.owner.as_str());
+        let known = owner.and_then(|owner| self.find_sent(owner, id, None));
+        known.is_some_and(|known| known != number && agent(known) != agent(number))
     }
 
     /// Whether an id is taken.

@@ -56,7 +56,9 @@ impl Gateway {
             Ask::Status(id) => self.plain_status(request, &owner, &id, &query),
             Ask::Begin => return self.plain_begin(request, &owner, headers, bytes),
             Ask::List => self.plain_list(&owner, &query),
-            Ask::Task(id) => self.plain_find(&owner, &id).map(|number| self.plain_task(number, &id).map(|task| (200, task))),
+            Ask::Task(id) => {
+                self.plain_find(&owner, &id, None).map(|number| self.plain_task(number, &id).map(|task| (200, task)))
+            }
             Ask::Messages(id) => self.plain_messages(&owner, &id),
             Ask::Events(id) => self.plain_events(request, &owner, &id, headers),
             Ask::Cancel(id) => self.plain_cancel(&owner, &id),
@@ -78,9 +80,9 @@ impl Gateway {
         json::members(raw).ok_or_else(|| Fault::invalid("the body must be a JSON object"))
     }
 
-    fn plain_find(&self, owner: &str, id: &str) -> Result<TaskNumber, Fault> {
+    fn plain_find(&self, owner: &str, id: &str, agent: Option<&str>) -> Result<TaskNumber, Fault> {
         let none = || Fault::new(404, "task_not_found", text::joined(&["task ", id, " was not found"], ""));
-        self.served.find_sent(owner, id).ok_or_else(none)
+        self.served.find_sent(owner, id, agent).ok_or_else(none)
     }
 
     fn plain_list(&self, owner: &str, query: &Members<'_>) -> Done {
@@ -104,7 +106,7 @@ impl Gateway {
     }
 
     fn plain_cancel(&mut self, owner: &str, id: &str) -> Done {
-        let number = self.plain_find(owner, id)?;
+        let number = self.plain_find(owner, id, None)?;
         if let Some(task) = self.served.get(number).filter(|task| task.state().is_terminal()) {
             let message = text::joined(&["task ", id, " has ended as ", &task.state().kebab()], "");
             return Err(Fault::new(409, "task_not_cancelable", message));

@@ -204,12 +204,16 @@ impl Gateway {
                 Event::Message(_) => (None, None, true),
                 Event::Other(_) => (None, None, false),
             };
+            let is_apart = task.as_ref().is_some_and(|id| self.served.is_known_by(number, id));
             let Some(known) = self.served.get_mut(number) else { continue };
             let mut followed = None;
             if let Duty::Relay { task_id, context_id, call, before, heard, ended, .. } = &mut known.duty {
                 // The new stream tells what the old one would tell, but for the end.
                 if !is_end && before.as_ref().is_some_and(|before| before.call == Some(from)) {
                     continue;
+                }
+                if let Some(sent) = known.sent.as_mut().filter(|_| task_id.is_none()) {
+                    sent.is_apart = is_apart;
                 }
                 *task_id = task_id.take().or(task);
                 *context_id = context_id.take().or(context);

@@ -61,6 +61,9 @@ impl ServedTasks {
             if sent.is_ours {
                 entry.boolean("ours", true);
             }
+            if sent.is_apart {
+                entry.boolean("apart", true);
+            }
             out.nested("sent", entry);
         }
         out.boolean("busy", task.duty.is_busy());
@@ -122,7 +125,8 @@ impl ServedTasks {
             let entry = record.of(Some(raw));
             let keys = entry.pairs("keys").into_iter();
             let keys = gather(keys.map(|(key, print)| (key, crate::text::whole(&print).unwrap_or_default())));
-            Box::new(Sent { keys, fault: entry.optional("fault"), is_ours: entry.value("ours").is_some() })
+            let [is_ours, is_apart] = ["ours", "apart"].map(|name| entry.value(name).is_some());
+            Box::new(Sent { keys, fault: entry.optional("fault"), is_ours, is_apart })
         });
         let mut waiting = Vec::new();
         for raw in record.list("pushes") {

@@ -55,6 +55,8 @@ pub struct Sent {
     pub fault: Option<String>,
     /// whether the program was told of it under its id here
     pub is_ours: bool,
+    /// whether another task was known first by what its agent calls it
+    pub is_apart: bool,
 }
 
 /// Where changes of a task are delivered, and in which form.

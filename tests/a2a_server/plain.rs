@@ -475,3 +475,88 @@ fn a_credential_that_an_agent_echoes_is_told_to_nobody() {
         .answer(&mut world, r#"{"id":"far","status":{"state":"TASK_STATE_WORKING"},"metadata":{"k":"secret-token-1"}}"#);
     assert!(!world.done(request).body.contains("secret-token-1"));
 }
+
+/// Sends to an agent whose task is called `1` and waits for more; the id that the caller is told.
+fn numbered(world: &mut World, url: &str) -> String {
+    let request = start(world, "send", &format!(r#"{{"agent_url":"{url}","message":"hi"}}"#));
+    let up = upstream(world);
+    up.head(world, "text/event-stream");
+    up.event(world, r#"{"task":{"id":"1","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#);
+    text(&body(&world.done(request)), "id")
+}
+
+#[test]
+fn agents_may_number_their_tasks_alike() {
+    const OTHER: &str = "https://other.test/";
+    let mut world = known(r#"{"a2a":{"responder":"inbox"}}"#);
+    let request = start(&mut world, "discover", &format!(r#"{{"url":"{OTHER}"}}"#));
+    let (exchange, _) = world.fetches.pop().unwrap();
+    world.reply(exchange, "application/json", &CARD.replace("agent.test", "other.test"));
+    assert_eq!(world.done(request).status, 200);
+    let (one, other) = (numbered(&mut world, AGENT), numbered(&mut world, OTHER));
+    assert!(one == "1" && other != "1", "{other}");
+    let taken = post(&mut world, "/api/a2a/tasks", r#"{"id":"1","message":"mine"}"#);
+    assert_eq!(taken.status, 409, "{taken:?}");
+    for (url, id, shown) in [(AGENT, "1", "1"), (OTHER, "1", "1"), (OTHER, other.as_str(), other.as_str())] {
+        let request = start(
+            &mut world,
+            "send",
+            &format!(
+                r#"{{"agent_url":"{url}","message":{{"role":"user","messageId":"m","taskId":"{id}","parts":[{{"text":"for you"}}]}}}}"#
+            ),
+        );
+        let (exchange, fetch) = world.fetches.pop().expect("it is asked");
+        assert!(fetch.url.starts_with(url), "{url}: {}", fetch.url);
+        let up = Upstream { exchange, request: value(fetch.body.as_ref().unwrap()) };
+        assert_eq!(text(&up.request, "params.message.taskId"), "1");
+        up.head(&mut world, "text/event-stream");
+        up.event(&mut world, r#"{"statusUpdate":{"taskId":"1","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#);
+        assert_eq!(world.done(request).status, 200);
+        let place = format!("/api/a2a/tasks/{id}/status?url={}", url.replace("://", "%3A%2F%2F"));
+        assert_eq!(text(&body(&get(&mut world, &place)), "id"), shown);
+    }
+    let mine = post(&mut world, "/api/a2a/tasks", r#"{"id":"9","message":"mine"}"#);
+    assert_eq!(mine.status, 202);
+    let astray =
+        format!(r#"{{"agent_url":"{AGENT}","message":{{"role":"user","messageId":"m","taskId":"9","parts":[{{"text":"x"}}]}}}}"#);
+    let request = start(&mut world, "send", &astray);
+    assert_eq!((fault(&world.done(request)), world.fetches.len()), ((404, "task_not_found".into()), 0));
+    assert_eq!(post(&mut world, "/api/a2a/tasks/1/cancel", "").status, 200);
+    let (_, fetch) = world.fetches.pop().expect("it is canceled");
+    assert!(fetch.url.starts_with(AGENT));
+    let state = |world: &mut World, id: &str| text(&body(&get(world, &format!("/api/a2a/tasks/{id}"))), "status.state");
+    assert_eq!([state(&mut world, "1"), state(&mut world, &other)], ["TASK_STATE_CANCELED", "TASK_STATE_INPUT_REQUIRED"]);
+}
+
+#[test]
+fn a_further_message_that_does_not_get_through_is_told() {
+    let mut world =
+        known(r#"{"external_agents":[{"name":"other","url":"https://other.test/"}],"a2a":{},"rate_limit":{"rps":1,"burst":1}}"#);
+    let (exchange, _) = world.fetches.pop().expect("the card of an alias is read");
+    world.reply(exchange, "application/json", &CARD.replace("agent.test", "other.test"));
+    let more = |url: &str| {
+        format!(r#"{{"agent_url":"{url}","message":{{"role":"user","messageId":"m","taskId":"1","parts":[{{"text":"x"}}]}}}}"#)
+    };
+    assert_eq!(numbered(&mut world, AGENT), "1");
+    let waiting = start(&mut world, "send", &more(AGENT));
+    for _ in 0..2 {
+        let exchange = upstream(&mut world).exchange;
+        world.input(Input::Failed { exchange, cause: Cause::Refused, detail: String::new() });
+    }
+    assert_eq!(fault(&world.done(waiting)), (502, "unreachable".into()));
+    let task = body(&get(&mut world, "/api/a2a/tasks/1"));
+    assert_eq!(text(&task, "status.state"), "TASK_STATE_INPUT_REQUIRED");
+    let again = start(&mut world, "send", &more(AGENT));
+    assert_eq!(text(&upstream(&mut world).request, "params.message.taskId"), "1");
+    assert!(!world.responses.contains_key(&again), "it is on its way");
+    // An alias has a rate.
+    let request = start(&mut world, "send", r#"{"agent_url":"https://other.test/","message":"hi"}"#);
+    let up = upstream(&mut world);
+    up.head(&mut world, "text/event-stream");
+    up.event(&mut world, r#"{"task":{"id":"7","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#);
+    assert_eq!(world.done(request).status, 200);
+    let refused = start(&mut world, "send", &more("https://other.test/").replace(r#""taskId":"1""#, r#""taskId":"7""#));
+    assert_eq!(fault(&world.done(refused)), (429, "rate_limited".into()));
+    let task = body(&get(&mut world, "/api/a2a/tasks/7"));
+    assert_eq!(text(&task, "status.state"), "TASK_STATE_INPUT_REQUIRED");
+}

@@ -54,7 +54,7 @@ impl Gateway {
         let agent = self.plain_trusted(owner, &agent_url)?;
         outgoing::check(&mut self.ground, SEND_MESSAGE.name, &send)?;
         let number = match send.message.task_id.clone() {
-            Some(id) => self.plain_more(owner, &id, &send)?,
+            Some(id) => self.plain_more(owner, &id, Some(&agent), &send)?,
             None => self.plain_new(owner, agent, &send)?,
         };
         let sent = self.served.get_mut(number).and_then(|task| task.sent.as_mut());
@@ -79,15 +79,15 @@ impl Gateway {
         let (limit, at) = (self.ground.config.limits.artifact_bytes, self.ground.wall());
         let task = begun_by(&send.message, None, &mut self.ground.random);
         let mut task = ServedTask::new(owner.to_string(), task, Duty::relay(agent), limit, at);
-        task.sent = Some(Box::new(Sent { keys: [].into(), fault: None, is_ours: false }));
+        task.sent = Some(Box::new(Sent { keys: [].into(), fault: None, is_ours: false, is_apart: false }));
         let number = self.served.admit(task)?;
         self.served.begin(number, &mut self.ground.random);
         Ok(number)
     }
 
-    /// One more message for a task.
-    fn plain_more(&mut self, owner: &str, id: &str, send: &SendRequest) -> Result<TaskNumber, Fault> {
-        let (number, at) = (self.plain_find(owner, id)?, self.ground.wall());
+    /// One more message for a task, at that agent where one is meant.
+    fn plain_more(&mut self, owner: &str, id: &str, agent: Option<&str>, send: &SendRequest) -> Result<TaskNumber, Fault> {
+        let (number, at) = (self.plain_find(owner, id, agent)?, self.ground.wall());
         let mut message = send.message.clone();
         message.context_id = None;
         self.served.check_message(number, &message)?;
@@ -126,12 +126,12 @@ impl Gateway {
             }
             None => None,
         };
-        if id.as_deref().is_some_and(|id| self.served.is_taken(owner, id)) {
+        if id.as_deref().is_some_and(|id| self.served.is_taken(owner, id) || self.served.find_sent(owner, id, None).is_some()) {
             return Err(Fault::new(409, "conflict", "this id is taken by another task"));
         }
         let hops = hops(&send);
         let number = match send.message.task_id.clone() {
-            Some(known) if hops <= HOPS => self.plain_more(owner, &known, &send)?,
+            Some(known) if hops <= HOPS => self.plain_more(owner, &known, None, &send)?,
             Some(_) => return Err(Fault::invalid(format!("this message was passed on by more than {HOPS} gateways"))),
             None => self.new_task(owner, &send, id)?,
         };
@@ -176,13 +176,15 @@ impl Gateway {
         Ok(SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false })
     }
 
-    /// How a task is that was sent; one that is not known here is read from the agent that the query names.
+    /// How a task is that was sent, to the agent that the query names where it names one; one that is not known here is read
+    /// from there.
     pub(super) fn plain_status(&mut self, request: RequestId, owner: &str, id: &str, query: &Members<'_>) -> Done {
-        let found = self.plain_find(owner, id);
-        let Some(given) = query.string("url").filter(|_| found.is_err()) else {
+        let agent = query.string("url").map(|url| self.plain_trusted(owner, &url)).transpose()?;
+        let found = self.plain_find(owner, id, agent.as_deref());
+        let Some(agent) = agent.filter(|_| found.is_err()) else {
             return found.map(|number| self.plain_task(number, id).map(|task| (200, task)));
         };
-        let (agent, id) = (self.plain_trusted(owner, &given)?, id.to_string());
+        let id = id.to_string();
         self.plain_call(request, owner, None, |run| {
             let target = Target::resolve(run.scope, &agent)?;
             TaskCall::start(run, target, id, Wish::Get { history_length: None })

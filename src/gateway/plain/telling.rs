@@ -29,7 +29,7 @@ impl Gateway {
 
     /// What was said about a task, in order.
     pub(super) fn plain_messages(&self, owner: &str, id: &str) -> Done {
-        let number = self.plain_find(owner, id)?;
+        let number = self.plain_find(owner, id, None)?;
         let (mut items, mut out) = (Array::new(), Object::new());
         let task = self.served.get(number).map(ServedTask::task);
         let said = task.into_iter().flat_map(|task| task.history.iter().flatten().chain(&task.status.message));
@@ -105,7 +105,7 @@ impl Gateway {
 
     /// A stream of changes: the task as it is, unless the caller has seen its last change, and then each change.
     pub(super) fn plain_events(&mut self, request: RequestId, owner: &str, id: &str, headers: &Headers) -> Done {
-        let number = self.plain_find(owner, id)?;
+        let number = self.plain_find(owner, id, None)?;
         let Some(task) = self.served.get(number) else { return Ok(None) };
         let (change, is_over) = (task.changes, task.state().is_terminal());
         let seen = http::header(headers, "last-event-id").and_then(|id| text::whole(id.trim())) == Some(change);
@@ -179,7 +179,9 @@ impl Gateway {
 /// The id that a task is shown under.
 fn shown_id<'t>(task: &'t ServedTask, asked: &'t str) -> &'t str {
     let there = match &task.duty {
-        Duty::Relay { task_id, .. } if task.sent.as_ref().is_some_and(|sent| !sent.is_ours) => task_id.as_deref(),
+        Duty::Relay { task_id, .. } if task.sent.as_ref().is_some_and(|sent| !sent.is_ours && !sent.is_apart) => {
+            task_id.as_deref()
+        }
         Duty::Relay { .. } | Duty::Echo | Duty::Inbox | Duty::Function { .. } | Duty::Tool { .. } => None,
     };
     if asked.is_empty() { there.unwrap_or(&task.task().id) } else { asked }
