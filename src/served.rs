@@ -533,4 +533,20 @@ mod tests {
         assert!(written[1] > 64 << 10 && written.iter().sum::<u64>() <= WHOLE_BYTES, "{written:?}");
         assert_eq!((written.len(), written[200]), (201, 0), "later ones are told as it stands");
     }
+
+    #[test]
+    fn an_artifact_that_is_told_again_is_no_change() {
+        let (mut tasks, mut random, at) = (ServedTasks::new(&Limits::default()), Random::new([7; 32]), WallTime(0));
+        let task = Task::new("t".into(), None);
+        let number = tasks.admit(ServedTask::new("o".into(), task, Duty::Echo, 1 << 30, at)).unwrap();
+        let mut whole = Task::new("u".into(), None);
+        whole.artifacts = Some((0..2000).map(|id| Artifact::new(format!("{id}"), [Part::text("x")].into())).collect());
+        let mut told = Vec::new();
+        for _ in 0..2 {
+            tasks.report(number, Event::Task(whole.clone()), at, &mut random);
+            told.push(core::iter::from_fn(|| tasks.news()).count());
+            whole.artifacts.as_mut().unwrap()[7].parts = [Part::text("y")].into();
+        }
+        assert_eq!(told, [2001, 1]);
+    }
 }

@@ -28,6 +28,9 @@ const TIMEOUT_MS: u64 = 30_000;
 /// it gets the task as it stands in place of the changes.
 const WAITING: usize = 1000;
 const WAITING_BYTES: usize = 8 << 20;
+/// How much of what waits is kept, in bytes, as it is written again with each change. Beyond that it is kept that the task
+/// as it stands is to be told.
+const KEPT_BYTES: usize = 16 << 10;
 /// How much of a receiver's answer is read.
 const ANSWER_BYTES: u64 = 64 << 10;
 
@@ -101,9 +104,15 @@ impl Delivery {
         self.share.set(length(bytes(&self.queue)));
     }
 
-    /// What waits, for a snapshot.
+    /// What waits.
     pub fn waiting(&self) -> impl Iterator<Item = &Body> {
         self.queue.iter()
+    }
+
+    /// What is kept of that.
+    pub fn kept(&self) -> impl Iterator<Item = &Body> {
+        let is_much = bytes(&self.queue) > KEPT_BYTES;
+        self.queue.iter().filter(move |_| !is_much).chain(is_much.then_some(&None))
     }
 
     fn send(&mut self, run: &mut Run<'_>) -> Option<Ended> {
@@ -244,6 +253,7 @@ mod tests {
         work.queue = ["x".repeat(2 * WAITING_BYTES)].map(Some).into();
         work.add(Some("what is on its way does not count".into()), limit);
         assert_eq!(work.queue.len(), 2);
+        assert_eq!(work.kept().collect::<Vec<_>>(), [&None], "what is much is not written again and again");
         // Where others hold all there is room for, nothing of this waits.
         work.queue = [Some("first".into())].into();
         let mut greedy = pool.share();

@@ -142,7 +142,7 @@ impl Gateway {
     pub(crate) fn undelivered(&self, push: &Push) -> Json {
         let mut list = Array::new();
         if let Some(Work::Push(delivery)) = push.call.and_then(|call| self.calls.get(&call)).map(|call| call.work.as_ref()) {
-            for body in delivery.waiting() {
+            for body in delivery.kept() {
                 list.string(body.as_deref().unwrap_or_default());
             }
         }

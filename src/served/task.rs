@@ -349,7 +349,7 @@ impl ServedTask {
     #[must_use]
     pub fn difference(&self, new: &Task) -> Vec<Event> {
         let (old, mut events) = (self.task(), Vec::new());
-        let known = |artifact: &Artifact| old.artifacts().iter().any(|one| one == artifact);
+        let known = |artifact: &Artifact| self.assembly.artifact_of(&artifact.artifact_id) == Some(artifact);
         for artifact in new.artifacts().iter().filter(|artifact| !known(artifact)) {
             let artifact = artifact.clone();
             let (task_id, context_id, metadata) = (None, None, None);
