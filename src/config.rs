@@ -28,6 +28,7 @@ pub use directory::DirectoryConfig;
 pub use mcp::McpConfig;
 pub use mcp_servers::{HealthCheck, McpServer, Transport};
 pub use oauth::Oauth;
+pub(crate) use sections::external_agents;
 
 /// Nesting of a configuration.
 const DEPTH: u32 = 16;

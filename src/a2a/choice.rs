@@ -175,7 +175,9 @@ fn place(offer: &Offer, card_url: &Url, registered: &Url, notes: &mut Vec<String
         notes.push("The card names an http URL on the registered host; https is used.".into());
         url = url.with_scheme_https_on_port(registered.port());
     }
-    if url.scheme() == Scheme::Http && registered.scheme() == Scheme::Https {
+    // Nobody listens between this machine and itself.
+    let is_open = url.scheme() == Scheme::Http && url.address() != Address::Loopback;
+    if is_open && registered.scheme() == Scheme::Https {
         return Err("is http, where the agent is https".into());
     }
     if url.address() == Address::Loopback && registered.address() != Address::Loopback {
@@ -284,7 +286,7 @@ mod tests {
             (r#""http://0.0.0.0:8000/""#, "https://agent.test/", false, 1),
             (r#""http://agent.test/a2a/x""#, "https://agent.test/a2a/x", false, 1),
             (r#""http://agent.test:8080/y""#, "https://agent.test/y", false, 1),
-            (r#""https://localhost:9999/""#, "https://localhost:9999/", true, 1),
+            (r#""http://localhost:9999/""#, "http://localhost:9999/", true, 1),
             (r#""https://other.test/a2a""#, "https://other.test/a2a", true, 0),
             (r#""https://agent.test:8443/""#, "https://agent.test:8443/", true, 0),
         ] {
@@ -303,8 +305,7 @@ mod tests {
 
     #[test]
     fn nothing_goes_from_https_to_http() {
-        let chosen =
-            listed(r#"{"url":"http://other.test/"},{"url":"http://127.0.0.1/"},{"url":"https://other.test/b"}"#).unwrap();
+        let chosen = listed(r#"{"url":"http://other.test/"},{"url":"http://10.0.0.1/"},{"url":"https://other.test/b"}"#).unwrap();
         assert_eq!(chosen.interface.url.as_str(), "https://other.test/b");
         let fault = listed(r#"{"url":"http://other.test/"}"#).unwrap_err();
         assert_eq!(fault.offered, ["JSONRPC at a URL that is http, where the agent is https"]);

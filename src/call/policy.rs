@@ -58,7 +58,7 @@ pub(super) fn admit(
 
 /// What an approval is asked of: the policy, and the tool as it is described by the server as it is reached.
 fn asked_of(config: &Config, tool: &LinkedTool) -> String {
-    let server = config.mcp_servers.iter().find(|server| server.name == tool.server_name).map(McpServer::reached_as);
+    let server = config.mcp_servers.iter().find(|server| server.name == tool.server_name).map(McpServer::place);
     let server = server.unwrap_or_else(|| Array::new().finish());
     canonical::policy(&config.policy_json()) + &canonical::hash(&[server.as_str(), &tool.tool, tool.definition.as_str()])
 }

@@ -91,14 +91,21 @@ impl McpServer {
     /// Whether a connection to it is one to the other as well: the same process, or the same requests.
     #[must_use]
     pub fn is_reached_as(&self, other: &Self) -> bool {
-        self.reached_as() == other.reached_as()
+        let Self { timeout_ms, template_id, health_check, taint, .. } = other.clone();
+        Self { timeout_ms, template_id, health_check, taint, ..self.clone() } == *other
     }
 
-    /// What says which process or which requests it is reached by, and as whom.
+    /// How it is reached, without what only this server may see.
     #[must_use]
-    pub fn reached_as(&self) -> Json {
-        let taint = ServerTaint::default();
-        write(&[Self { timeout_ms: 0, template_id: None, health_check: None, taint, ..self.clone() }])
+    pub fn place(&self) -> Json {
+        let (mut place, taint) = (self.clone(), ServerTaint::default());
+        place.headers.iter_mut().for_each(|(_, value)| value.clear());
+        for entry in &mut place.env {
+            if let Some(at) = entry.find('=').filter(|at| is_secret_name(entry.get(..*at).unwrap_or_default())) {
+                entry.truncate(at);
+            }
+        }
+        write(&[Self { timeout_ms: 0, template_id: None, health_check: None, oauth: None, taint, ..place }])
     }
 
     /// The values that only this server may see: those of its header fields, and of variables that are named like

@@ -49,6 +49,20 @@ pub(super) fn read_history(raw: Option<Raw<'_>>, config: &mut Config, faults: &m
 }
 
 /// Agents at the top of the configuration or in `a2a`.
+/// Writes the list.
+pub(crate) fn external_agents(agents: &[ExternalAgent]) -> Array {
+    let mut list = Array::new();
+    for agent in agents {
+        let (mut entry, mut headers) = (Object::new(), Object::new());
+        for (name, value) in &agent.headers {
+            headers.string(name, value);
+        }
+        entry.string("name", &agent.name).string("url", agent.url.as_str()).nested("headers", headers);
+        list.nested(entry);
+    }
+    list
+}
+
 pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let Some(list) = json::elements(raw) else {
@@ -163,16 +177,7 @@ pub(super) fn write(config: &Config, out: &mut Object) {
     if let Some(tools) = &config.tools {
         out.strings("tools", tools);
     }
-    let mut agents = Array::new();
-    for agent in &config.external_agents {
-        let (mut entry, mut headers) = (Object::new(), Object::new());
-        for (name, value) in &agent.headers {
-            headers.string(name, value);
-        }
-        entry.string("name", &agent.name).string("url", agent.url.as_str()).nested("headers", headers);
-        agents.nested(entry);
-    }
-    out.nested("external_agents", agents);
+    out.nested("external_agents", external_agents(&config.external_agents));
     let mut server = Object::new();
     server.boolean("loopback", config.server.loopback).strings("hosts", &config.server.hosts);
     server.strings("cors_origins", &config.server.cors_origins);

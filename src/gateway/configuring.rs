@@ -4,7 +4,6 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Gateway;
-use super::furnishing::known;
 use crate::call::Work;
 use crate::config::Config;
 use crate::incoming::access::{self, Refusal};
@@ -38,7 +37,7 @@ impl Gateway {
         self.links.look(&mut Outside { ground: &mut self.ground, exchanges: &mut self.exchanges });
         self.note_changes(&changes, policy_changed, has_other_limits);
         self.let_strangers_go();
-        self.furnish(&known(&before.external_agents));
+        self.furnish(&before.external_agents);
         self.keeper.is_furnished = false;
         self.offer_anew();
         let mut unsent = Vec::new();

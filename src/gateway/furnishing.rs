@@ -1,39 +1,22 @@
 //! What the configuration gives to every scope: the agents that are connected without a call, and what is not to be told of
 //! MCP servers.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Gateway;
 use crate::call::dispatch::{Dispatch, Sink};
 use crate::call::{CallId, Caller, Run};
-use crate::config::ExternalAgent;
+use crate::config::{ExternalAgent, external_agents};
 use crate::incoming::NOBODY;
-use crate::io::{Headers, PeerId};
+use crate::io::PeerId;
 use crate::json::{Json, Object};
 use crate::jsonrpc::Id;
 use crate::list::gather;
 use crate::mcp::era::Era;
 use crate::mcp::subject::Subject;
 use crate::mcp::tool::Started;
-use crate::policy::canonical;
 use crate::snapshot::Record;
 use crate::tools::connect_agent;
-use crate::url::Url;
-
-/// Configured agents by their aliases, each with a digest of how it is reached and as whom.
-pub(crate) type Known = Vec<(String, String)>;
-
-/// What is known of agents for later, without their credentials.
-pub(super) fn known(agents: &[ExternalAgent]) -> Known {
-    gather(agents.iter().map(|agent| (agent.name.clone(), digest(&agent.url, &agent.headers))))
-}
-
-fn digest(url: &Url, headers: &Headers) -> String {
-    let mut texts = alloc::vec![url.as_str()];
-    texts.extend(headers.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
-    canonical::hash(&texts)
-}
 
 impl Gateway {
     /// Connects the configured agents in a new scope; their cards come when they come.
@@ -66,24 +49,20 @@ impl Gateway {
     /// Gives the scopes that are there what new ones are given, where the configuration was another one `before`: agents that
     /// are new or changed are connected, and those that were taken out disconnected. Those that a caller registered under such
     /// an alias since then stay.
-    pub(crate) fn furnish(&mut self, before: &Known) {
+    pub(crate) fn furnish(&mut self, before: &[ExternalAgent]) {
         let agents = self.ground.config.external_agents.clone();
-        let now = known(&agents);
-        let is_new = |agent: &&ExternalAgent| {
-            !before.iter().any(|(name, known)| *name == agent.name && *known == digest(&agent.url, &agent.headers))
-        };
-        let changed: Vec<ExternalAgent> = gather(agents.iter().filter(is_new).cloned());
+        let changed: Vec<ExternalAgent> = gather(agents.iter().filter(|agent| !before.contains(agent)).cloned());
         for scope in gather(self.scopes.iter().map(|(name, _)| name.clone())) {
             self.teach(&scope);
             let mut mine = changed.clone();
-            for (name, known) in before {
-                let agent = self.scopes.get(&scope).and_then(|scope| scope.registry.get(name));
-                let is_as_before = agent.is_some_and(|agent| digest(&agent.url, &agent.headers) == *known);
-                if agent.is_some() && !is_as_before {
-                    mine.retain(|agent| agent.name != *name);
+            for known in before {
+                let agent = self.scopes.get(&scope).and_then(|scope| scope.registry.get(&known.name));
+                let is_as_before = agent.map(|agent| agent.url == known.url && agent.headers == known.headers);
+                if is_as_before == Some(false) {
+                    mine.retain(|agent| agent.name != known.name);
                 }
-                if is_as_before && now.iter().all(|(kept, _)| kept != name) {
-                    self.disconnect(&scope, name);
+                if is_as_before == Some(true) && agents.iter().all(|kept| kept.name != known.name) {
+                    self.disconnect(&scope, &known.name);
                 }
             }
             let peer = self.peers.iter().find(|(_, session)| session.scope == scope).map_or(NOBODY, |(peer, _)| *peer);
@@ -99,16 +78,17 @@ impl Gateway {
 
     /// Which agents are configured, for whoever takes a snapshot up.
     pub(crate) fn external_record(&self) -> Option<Json> {
-        let (mut record, mut pairs) = (Object::new(), Object::new());
-        for (name, digest) in known(&self.ground.config.external_agents) {
-            pairs.string(&name, &digest);
-        }
-        record.string("kind", "external_agents").nested("agents", pairs);
-        (!self.ground.config.external_agents.is_empty()).then(|| record.finish())
+        let agents = &self.ground.config.external_agents;
+        let mut record = Object::new();
+        record.string("kind", "external_agents").nested("agents", external_agents(agents));
+        (!agents.is_empty()).then(|| record.finish())
     }
 }
 
 /// Reads the record.
-pub(crate) fn read(record: &Record<'_, '_>) -> Known {
-    record.pairs("agents")
+pub(crate) fn read(record: &Record<'_, '_>) -> Vec<ExternalAgent> {
+    let entries = record.list("agents").into_iter().map(|raw| record.of(Some(raw)));
+    gather(entries.filter_map(|entry| {
+        Some(ExternalAgent { name: entry.text("name"), url: entry.url("url")?, headers: entry.pairs("headers") })
+    }))
 }

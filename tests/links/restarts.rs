@@ -478,7 +478,7 @@ fn agents_and_credentials_of_another_configuration_hold_in_scopes_that_are_resto
         let pieces = world.gateway.snapshot(Secrets::Keep).join("");
         assert!(pieces.contains("server-key-two"), "it is looked for");
         // All of them taken out.
-        let mut world = from(&[pieces.clone()], &config("", "server-key-two"));
+        let mut world = from(core::slice::from_ref(&pieces), &config("", "server-key-two"));
         assert_eq!(looked_up(&mut world), []);
         assert_eq!(aliases(&world)[..2], [false, false]);
     }
