@@ -49,6 +49,8 @@ struct Asked {
     handle: String,
     /// the keys of the questions; none in a request
     questions: Vec<(String, u64)>,
+    /// the keys of what is to be done before the call is made once more
+    links: Vec<String>,
 }
 
 /// What a client said to a question; or to nothing that it was asked.
@@ -207,6 +209,7 @@ impl Dialogue {
                     self.count("taken back");
                 }
             }
+            6 if server == 0 && self.chance.one_in(2) => self.wants_links(link, &id, call),
             6 => {
                 self.running.remove(&(link, id.clone()));
                 self.line(link, &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-1,"message":"no"}}}}"#));
@@ -242,6 +245,24 @@ impl Dialogue {
             *self.allowed.get_mut(&call).unwrap() += u64::from(!is_modern(self.calls[&call].by.0));
             self.line(link, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
         }
+    }
+
+    /// A server with a handshake ends a call because its user is to open a link first, or as those without handshakes do,
+    /// whatever else it asked before.
+    fn wants_links(&mut self, link: LinkId, id: &str, call: u64) {
+        self.running.remove(&(link, id.to_owned()));
+        let words = format!(r#""message":"link-of-{call}.""#);
+        let outcome = if self.chance.one_in(3) {
+            let ask = format!(
+                r#"{{"method":"elicitation/create","params":{{{words},"requestedSchema":{{"type":"object","properties":{{}}}}}}}}"#
+            );
+            format!(r#""result":{{"resultType":"input_required","inputRequests":{{"k":{ask}}}}}"#)
+        } else {
+            let link = format!(r#"{{"mode":"url","elicitationId":"e","url":"https://bank.test/pay",{words}}}"#);
+            format!(r#""error":{{"code":-32042,"message":"first pay","data":{{"elicitations":[{link}]}}}}"#)
+        };
+        self.count("a server wants a link opened");
+        self.line(link, &format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#));
     }
 
     fn line(&mut self, link: LinkId, text: &str) {
@@ -287,9 +308,18 @@ impl Dialogue {
             let content = self.content(peer, asked.call, None);
             responses.push(format!(r#""other":{{"action":"accept","content":{{"a":"{content}"}}}}"#));
         }
+        for key in &asked.links {
+            if !self.chance.one_in(6) {
+                responses.push(format!(r#""{key}":{{"action":"accept"}}"#));
+            }
+        }
         let state = if self.chance.one_in(12) { asked.handle.replacen('e', "f", 1) } else { asked.handle.clone() };
         let id = self.number();
-        if self.calls[&asked.call].server == 1 {
+        if !asked.links.is_empty() && peer == asked.of.0 {
+            // The call is made anew, by whoever the peer is now.
+            self.calls.get_mut(&asked.call).unwrap().by = self.client(peer);
+        }
+        if self.calls[&asked.call].server == 1 || !asked.links.is_empty() {
             *self.allowed.get_mut(&asked.call).unwrap() += 1;
         }
         let more = format!(r#","requestState":{state},"inputResponses":{{{}}}"#, responses.join(","));
@@ -443,14 +473,14 @@ impl Dialogue {
             assert_eq!(call.by.0, peer, "somebody else is asked: {text}");
             assert!(call.by == of || is_modern(peer) && call.server == 1, "another session is asked: {text}");
         }
-        for number in numbers_after(text, "done-") {
+        for number in numbers_after(text, "link-of-").into_iter().chain(numbers_after(text, "done-")) {
             assert_eq!(self.calls[&number].by.0, peer, "somebody else is answered: {text}");
         }
         let id = at(text, &["id"]);
         if string_at(text, &["method"]).is_some() {
             if let (Some(handle), [question]) = (id, asked.as_slice()) {
                 let call = self.questions[question].call;
-                self.asked.push(Asked { of, call, handle, questions: vec![(String::new(), *question)] });
+                self.asked.push(Asked { of, call, handle, questions: vec![(String::new(), *question)], links: Vec::new() });
                 self.count("asked by a request");
             }
             return;
@@ -463,8 +493,10 @@ impl Dialogue {
         let requests = at(text, &["result", "inputRequests"]).unwrap_or_default();
         let Some(members) = json::parse(&requests, 64).ok().and_then(json::members) else { return };
         let handle = at(text, &["result", "requestState"]).expect("a state");
-        let questions = members.iter().map(|(key, raw)| (key.to_owned(), numbers_after(raw.get(), "question-")[0]));
-        self.asked.push(Asked { of, call, handle, questions: questions.collect() });
+        let (links, questions): (Vec<_>, Vec<_>) = members.iter().partition(|(_, raw)| raw.get().contains("link-of-"));
+        let links = links.into_iter().map(|(key, _)| key.to_owned()).collect();
+        let questions = questions.into_iter().map(|(key, raw)| (key.to_owned(), numbers_after(raw.get(), "question-")[0]));
+        self.asked.push(Asked { of, call, handle, questions: questions.collect(), links });
         self.count("asked by a result");
     }
 }
@@ -489,6 +521,7 @@ fn answers_reach_the_questions_that_they_answer_once() {
     println!("{counts:?}");
     let pairs = ["legacy", "modern"].into_iter().flat_map(|era| SERVERS.map(|server| format!("answered: {:?}", (era, server))));
     let others = [
+        "a server wants a link opened",
         "a stranger answers",
         "asked by a request",
         "asked by a result",
