@@ -1,11 +1,15 @@
-//! Random worlds: links that hang, die, lie and flood, approvals that come late, twice, of whoever asked, after a restart or
-//! under another policy. No call goes out without its approval, none goes out twice, and each is answered once.
+//! Random worlds: links that hang, die, lie and flood, approvals that come late, twice, of whoever asked, after a restart,
+//! for other arguments or under another policy, and tasks whose work is a call. No call goes out without its approval, none
+//! goes out twice, each is answered once, and every task ends.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use narrows::config::Config;
 use narrows::io::{Input, LinkEvent, LinkId, PeerId, RequestId};
 
+use narrows::json;
+
+use crate::asking::ALL;
 use crate::chance::{Chance, seeds};
 use crate::world::{MODERN, World, at, string_at};
 
@@ -16,6 +20,19 @@ const POLICIES: [(&str, &str, &str); 4] =
 const FALLBACKS: [&str; 3] = [r#""deny""#, r#""skip""#, r#"{"escalate":{"extra_timeout_secs":20}}"#];
 /// Callers over HTTP, who both decide, but not about their own calls.
 const CALLERS: [&str; 2] = ["ada", "bob"];
+
+/// Peers of the era without sessions, which are asked for approvals by the results of their calls.
+const ASKABLE: [u64; 2] = [3, 4];
+
+/// A call that such a peer was asked about: by whom it was made, its number and tool, and what brings it back.
+#[derive(Clone)]
+struct Parked {
+    peer: u64,
+    call: u64,
+    tool: String,
+    key: String,
+    state: String,
+}
 
 /// A request for an approval: of which call, by whom, with the tool as it was then.
 struct Asked {
@@ -48,6 +65,12 @@ struct Story {
     /// calls over HTTP: number, caller and tool; and those that waited when the gateway ended
     posted: Vec<(u64, &'static str, String)>,
     left: Vec<(u64, &'static str, String)>,
+    /// requests of peers that can be asked: which peer, which call and which tool
+    made: BTreeMap<u64, (u64, u64, String)>,
+    parked: Vec<Parked>,
+    /// requests that bring back what is not theirs
+    foreign: BTreeSet<u64>,
+    tasks: BTreeSet<String>,
     counts: BTreeMap<&'static str, u64>,
 }
 
@@ -63,7 +86,7 @@ fn config(policy: usize, fallback: usize, servers: usize) -> String {
     let tokens: Vec<String> =
         CALLERS.iter().map(|name| format!(r#"{{"token":"token-of-{name}","principal":"{name}","may_approve":true}}"#)).collect();
     format!(
-        r#"{{"mcp_servers":[{}],"mcp":{{"pins":false}},"auth":{{"tokens":[{}]}},"approval":{{"require_approval":{},"timeout_secs":30,"timeout_fallback":{},"cache_approvals_per_session":false}}}}"#,
+        r#"{{"mcp_servers":[{}],"storage":true,"mcp":{{"pins":false}},"a2a":{{"responder":"tool"}},"auth":{{"tokens":[{}]}},"approval":{{"require_approval":{},"timeout_secs":30,"timeout_fallback":{},"cache_approvals_per_session":false,"elicitation":true}}}}"#,
         list.join(","),
         tokens.join(","),
         POLICIES[policy].0,
@@ -83,6 +106,7 @@ impl Story {
                 r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#,
             );
         }
+        ASKABLE.into_iter().for_each(|peer| world.open(peer));
         Self {
             chance,
             world,
@@ -101,6 +125,10 @@ impl Story {
             dead: BTreeSet::new(),
             posted: Vec::new(),
             left: Vec::new(),
+            made: BTreeMap::new(),
+            parked: Vec::new(),
+            foreign: BTreeSet::new(),
+            tasks: BTreeSet::new(),
             counts: BTreeMap::new(),
         }
     }
@@ -115,7 +143,7 @@ impl Story {
     }
 
     fn step(&mut self) {
-        match self.chance.below(20) {
+        match self.chance.below(24) {
             0..=5 => self.call(),
             6..=8 => self.decide_as_host(),
             9..=10 => self.decide_over_http(),
@@ -129,6 +157,9 @@ impl Story {
             16 if self.chance.one_in(2) => self.configure(),
             17 => self.change_tools(),
             18 => self.repeat(),
+            19..=21 => self.come_back(),
+            22 => self.send(),
+            23 if self.chance.one_in(2) => self.leave(),
             _ => {}
         }
         self.look();
@@ -142,6 +173,9 @@ impl Story {
         let tool = *self.chance.pick(&["read", "write"]);
         let params = format!(r#""name":"mcp_{server}_{tool}","arguments":{{"call":{call}}}"#);
         if self.chance.one_in(3) {
+            let peer = *self.chance.pick(&ASKABLE);
+            self.make(peer, call, call, &format!("mcp_{server}_{tool}"), "");
+        } else if self.chance.one_in(3) {
             let name = *self.chance.pick(&CALLERS);
             self.posted.push((call, name, format!("mcp_{server}_{tool}")));
             self.call_alone(call, name, &format!("mcp_{server}_{tool}"));
@@ -159,9 +193,108 @@ impl Story {
         self.post("/mcp", name, &body, &more);
     }
 
-    /// A caller whose connection went with the gateway makes its call again, once.
+    /// A peer that can be asked makes a call, or makes it again.
+    fn make(&mut self, peer: u64, id: u64, call: u64, tool: &str, more: &str) {
+        self.open.insert(id);
+        self.made.insert(id, (peer, call, tool.to_owned()));
+        let meta = format!(
+            r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{ALL}"#
+        );
+        let params = format!(r#"{{"name":"{tool}","arguments":{{"call":{call}}},"_meta":{{{meta}}}{more}}}"#);
+        self.world.say(peer, &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#));
+    }
+
+    /// Somebody brings a call back that its peer was asked about: late, twice, after a restart, with other arguments, or
+    /// who did not make it.
+    fn come_back(&mut self) {
+        if self.parked.is_empty() {
+            return;
+        }
+        let Parked { peer, call, tool, key, state } = self.chance.pick(&self.parked).clone();
+        self.calls += 1;
+        let id = self.calls;
+        let (by, told) = match self.chance.below(6) {
+            0 => (peer, id),
+            1 => (ASKABLE[usize::from(peer == ASKABLE[0])], call),
+            _ => (peer, call),
+        };
+        let said = *self.chance.pick(&["true", "true", "false", ""]);
+        if (by, told) != (peer, call) {
+            self.foreign.insert(id);
+        } else if said == "true" {
+            self.yes.extend(self.asked.iter().filter(|(_, asked)| asked.call == call).map(|(approval, _)| approval.clone()));
+        }
+        let answer = match said {
+            "" => String::new(),
+            said => format!(r#""{key}":{{"action":"accept","content":{{"approve":{said}}}}}"#),
+        };
+        self.make(by, id, told, &tool, &format!(r#","requestState":{state},"inputResponses":{{{answer}}}"#));
+    }
+
+    /// A peer that can be asked leaves, and comes again. Nothing is decided by that.
+    fn leave(&mut self) {
+        let (peer, before) = (*self.chance.pick(&ASKABLE), self.pending());
+        self.world.input(Input::Closed { peer: PeerId(peer) });
+        self.look();
+        let made = &self.made;
+        self.open.retain(|id| made.get(id).is_none_or(|(by, ..)| *by != peer));
+        assert_eq!(self.pending(), before, "what waits for {peer} outlives that it left");
+        self.world.open(peer);
+        self.count("left");
+    }
+
+    /// The requests for approvals that wait, as whoever decides is told.
+    fn pending(&mut self) -> String {
+        let before = self.world.responses.len();
+        self.request("GET", "/api/approvals?state=pending", "ada", "", &[]);
+        let list = at(&self.world.responses[before].1, &["items"]).expect("a list");
+        let list = json::elements(json::parse(&list, 64).unwrap()).unwrap();
+        list.iter().map(|item| string_at(item.get(), &["id"]).unwrap() + " ").collect()
+    }
+
+    /// A task whose work is a call; now and then its server is gone just then, and the policy another one before it is back.
+    fn send(&mut self) {
+        self.calls += 1;
+        let (call, server, tool) = (self.calls, *self.chance.pick(&SERVERS), *self.chance.pick(&["read", "write"]));
+        let is_gone = self.chance.one_in(3) && self.running().iter().any(|name| name == server);
+        if is_gone {
+            self.ends(server, "ended with exit code 1");
+        }
+        let message = format!(r#"{{"messageId":"m-{call}","role":"ROLE_USER","parts":[{{"data":{{"call":{call}}}}}]}}"#);
+        let more = r#""configuration":{"returnImmediately":true}"#;
+        let params = format!(r#"{{"message":{message},{more},"metadata":{{"skill":"mcp_{server}_{tool}"}}}}"#);
+        let answer = self.rpc("SendMessage", &params);
+        self.tasks.extend(string_at(&answer, &["result", "task", "id"]));
+        if is_gone {
+            self.configure();
+        }
+    }
+
+    fn rpc(&mut self, method: &str, params: &str) -> String {
+        let before = self.world.responses.len();
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        self.post("/a2a", "ada", &body, &[("A2A-Version", "1.0")]);
+        self.world.responses[before].1.clone()
+    }
+
+    fn check_tasks(&mut self) {
+        for id in std::mem::take(&mut self.tasks) {
+            let task = self.rpc("GetTask", &format!(r#"{{"id":"{id}"}}"#));
+            let state = string_at(&task, &["result", "status", "state"]).unwrap_or_else(|| panic!("{task}"));
+            let state = state.trim_start_matches("TASK_STATE_");
+            assert!(["COMPLETED", "FAILED", "REJECTED", "CANCELED"].contains(&state), "a task never ends: {task}");
+            self.count("a task ended");
+        }
+    }
+
+    /// A caller whose connection went with the gateway makes its call again, once, or another one with the same tool.
     fn repeat(&mut self) {
-        let Some((call, name, tool)) = self.left.pop() else { return };
+        let Some((mut call, name, tool)) = self.left.pop() else { return };
+        if self.chance.one_in(3) {
+            self.calls += 1;
+            call = self.calls;
+            self.count("left with other arguments");
+        }
         let asked = self.counts.get("asked").copied();
         self.call_alone(call, name, &tool);
         self.look();
@@ -170,6 +303,10 @@ impl Story {
 
     /// A request over HTTP; the status of its response, where it came at once.
     fn post(&mut self, target: &str, name: &str, body: &str, more: &[(&str, &str)]) -> Option<u16> {
+        self.request("POST", target, name, body, more)
+    }
+
+    fn request(&mut self, method: &str, target: &str, name: &str, body: &str, more: &[(&str, &str)]) -> Option<u16> {
         self.requests += 1;
         let request = RequestId(self.requests);
         let before = self.world.responses.len();
@@ -180,9 +317,11 @@ impl Story {
             ("Content-Type".to_owned(), "application/json".to_owned()),
         ];
         headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        self.world.input(Input::Request { request, method: "POST".into(), target: target.into(), headers });
-        self.world.input(Input::RequestBody { request, bytes: body.as_bytes().to_vec() });
-        self.world.input(Input::RequestEnd { request });
+        self.world.input(Input::Request { request, method: method.into(), target: target.into(), headers });
+        if method == "POST" {
+            self.world.input(Input::RequestBody { request, bytes: body.as_bytes().to_vec() });
+            self.world.input(Input::RequestEnd { request });
+        }
         self.world.responses.get(before).map(|(status, _)| *status)
     }
 
@@ -223,7 +362,7 @@ impl Story {
             return;
         }
         let call = *self.chance.pick(&open);
-        for peer in [1, 2] {
+        for peer in 1..=4 {
             let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{call}}}}}"#);
             self.world.say(peer, &text);
         }
@@ -418,6 +557,17 @@ impl Story {
                 continue;
             }
             assert!(self.open.remove(&call), "call {call} of peer {peer} has an answer that nobody waits for: {text}");
+            if self.foreign.remove(&call) {
+                let is_fault = at(&text, &["error", "code"]).as_deref() == Some("-32602");
+                assert!(is_fault || text.contains(r#""isError":true"#), "what is not theirs is refused: {text}");
+                self.count("not theirs");
+            }
+            let requests = at(&text, &["result", "inputRequests"]).unwrap_or_default();
+            let Some(members) = json::parse(&requests, 64).ok().and_then(json::members) else { continue };
+            let key = members.iter().next().expect("a question").0.to_owned();
+            let state = at(&text, &["result", "requestState"]).expect("a state");
+            let (peer, call, tool) = self.made[&call].clone();
+            self.parked.push(Parked { peer, call, tool, key, state });
         }
     }
 }
@@ -435,11 +585,15 @@ fn no_call_goes_out_without_its_approval_and_none_twice() {
         story.world.advance(600_000);
         story.look();
         assert!(story.open.is_empty(), "seed {seed}: never answered: {:?}", story.open);
+        story.check_tasks();
         for (what, count) in &story.counts {
             *counts.entry(what).or_default() += count;
         }
     }
-    for what in ["out", "approved", "asked", "decided", "refused", "own", "restarted", "configured", "joined", "asked anew"] {
+    println!("{counts:?}");
+    let decisions = ["out", "approved", "asked", "decided", "refused", "own", "not theirs", "left"];
+    let others = ["restarted", "configured", "joined", "asked anew", "left with other arguments", "a task ended"];
+    for what in decisions.into_iter().chain(others) {
         assert!(counts.get(what).is_some_and(|count| *count > 0), "it never came to this: {what}: {counts:?}");
     }
 }
