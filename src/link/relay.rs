@@ -84,19 +84,24 @@ fn shaped(members: &Members<'_>, era: Era, config: &Config) -> Json {
     let structured = members.get_any("structuredContent");
     // Before 2026-07-28 structured content is an object.
     let bare = structured.filter(|raw| era == Era::Legacy && json::kind(*raw) != Kind::Object);
+    let content = members.get("content");
+    let is_list = content.and_then(json::elements).is_some_and(|list| !list.is_empty() || bare.is_none());
     for (name, raw) in members.iter() {
         match name {
             "_meta" | "resultType" => {}
             "structuredContent" if bare.is_some() => {}
+            "content" if !is_list => {}
             _ => {
                 out.json(name, &Json::from_raw(raw));
             }
         }
     }
-    if !members.has("content") {
+    if !is_list {
+        // Clients refuse a result whose content is no list.
         let mut list = Array::new();
-        if let Some(raw) = bare {
-            list.json(&content::text(raw.get()));
+        if let Some(raw) = content.filter(|raw| json::kind(*raw) != Kind::Array).or(bare) {
+            let words = json::string(raw).unwrap_or_else(|| raw.get().into());
+            list.json(&if json::kind(raw) == Kind::Object { Json::from_raw(raw) } else { content::text(&words) });
         }
         out.nested("content", list);
     }
@@ -129,6 +134,7 @@ pub fn progress(params: &Json, token: &Json) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     fn told(text: &str, era: Era) -> String {
         let result = result("s", Json::parse(text, 32).unwrap()).unwrap();
@@ -149,6 +155,17 @@ mod tests {
     #[test]
     fn structure_that_is_no_object_is_a_text_for_those_who_know_objects_alone() {
         assert_eq!(told(r#"{"structuredContent":[1]}"#, Era::Legacy), r#"{"content":[{"type":"text","text":"[1]"}]}"#);
+        for (content, list) in [
+            ("[ ]", r#"[{"type":"text","text":"[1]"}]"#),
+            ("null", r#"[{"type":"text","text":"[1]"}]"#),
+            (r#""all of it""#, r#"[{"type":"text","text":"all of it"}]"#),
+            (r#"{"type":"text","text":"a"}"#, r#"[{"type":"text","text":"a"}]"#),
+        ] {
+            let text = format!(r#"{{"isError":true,"content":{content},"structuredContent":[1]}}"#);
+            assert_eq!(told(&text, Era::Legacy), format!(r#"{{"isError":true,"content":{list}}}"#));
+        }
+        assert_eq!(told(r#"{"content":[]}"#, Era::Legacy), r#"{"content":[]}"#);
+        assert_eq!(told(r#"{"content":null}"#, Era::Legacy), r#"{"content":[]}"#);
         let text = r#"{"content":[{"type":"text","text":"one"}],"structuredContent":[1]}"#;
         assert_eq!(told(text, Era::Legacy), r#"{"content":[{"type":"text","text":"one"}]}"#);
         assert!(told(text, Era::Modern).starts_with(text.strip_suffix('}').unwrap()));
