@@ -100,9 +100,10 @@ pub(super) fn integer(raw: Raw<'_>) -> Option<i64> {
     json::integer(&text(raw)?)
 }
 
-/// An array whose elements all read; `None` where it is no array.
+/// An array whose elements all read, but those that are `null`; one object is a list of one. `None` for anything else.
 pub(super) fn list<T>(raw: Raw<'_>, read: impl Fn(Raw<'_>) -> Option<T>) -> Option<Vec<T>> {
-    gather_all(json::elements(raw)?.into_iter().map(read))
+    let elements = if json::kind(raw) == Kind::Object { alloc::vec![raw] } else { json::elements(raw)? };
+    gather_all(elements.into_iter().filter(|raw| !json::is_null(*raw)).map(read))
 }
 
 #[cfg(test)]

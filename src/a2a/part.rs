@@ -221,7 +221,10 @@ impl Part {
 pub(super) fn read_parts(raw: Raw<'_>, dialect: Dialect) -> Vec<Part> {
     match json::kind(raw) {
         Kind::Null => Vec::new(),
-        Kind::Array => gather(json::elements(raw).unwrap_or_default().into_iter().map(|raw| Part::read(raw, dialect))),
+        Kind::Array => {
+            let said = json::elements(raw).unwrap_or_default().into_iter().filter(|raw| !json::is_null(*raw));
+            gather(said.map(|raw| Part::read(raw, dialect)))
+        }
         Kind::Boolean | Kind::Number | Kind::String | Kind::Object => [Part::read(raw, dialect)].into(),
     }
 }

@@ -339,6 +339,7 @@ impl Artifact {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     fn read(text: &str) -> Task {
         Task::read(json::parse(text, 128).unwrap(), Dialect::JsonRpc10).unwrap()
@@ -353,6 +354,16 @@ mod tests {
         ] {
             assert_eq!(read(text).to_json().as_str(), text);
         }
+    }
+
+    #[test]
+    fn what_is_nothing_in_a_list_hides_nothing_and_one_is_a_list_of_one() {
+        let one = r#"{"parts":[null,{"text":"x"}]}"#;
+        for artifacts in [format!("[null,{one}]"), format!("[{one},null,null]"), one.into()] {
+            let text = format!(r#"{{"id":"t","status":"completed","artifacts":{artifacts},"history":[null]}}"#);
+            assert_eq!((read(&text).readable(), read(&text).extra.len()), ("x".into(), 0), "{text}");
+        }
+        assert_eq!(read(r#"{"id":"t","status":"completed","artifacts":[1]}"#).extra.len(), 1);
     }
 
     #[test]
