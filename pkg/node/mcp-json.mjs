@@ -1,5 +1,5 @@
 /** Members of an entry that are read; `type` is, where it says how a URL is spoken to. */
-const READ = new Set(["command", "args", "env", "url", "serverUrl", "httpUrl", "headers", "type", "transport", "disabled"]);
+const READ = new Set(["command", "args", "env", "url", "serverUrl", "httpUrl", "headers", "type", "transport", "disabled", "enabled"]);
 
 /** A variable of the environment, with what stands for it where it is not set; `env:` is how VS Code writes it. */
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
@@ -23,7 +23,7 @@ export function isMcpJson(value) {
 export function fromMcpJson(value, environment) {
   const [warnings, faults, servers] = [[], [], []];
   for (const [name, entry] of Object.entries(value.mcpServers ?? value.servers)) {
-    if (entry?.disabled === true) continue;
+    if (entry?.disabled === true || entry?.enabled === false) continue;
     const unread = isObject(entry) ? Object.keys(entry).filter((key) => !READ.has(key)) : [];
     if (unread.length > 0) warnings.push(`${name}: ${unread.join(", ")} has no meaning here and is left out`);
     const filled = (text) => fill(text, environment, (fault) => faults.push(`\`${name}\` ${fault}`));

@@ -33,6 +33,12 @@ test("01: other members of the file are another program's", () => {
   ]);
 });
 
+test("a server that is switched off is none, in either spelling", () => {
+  const mcpServers = { a: { command: "x", enabled: true }, b: { command: "x", enabled: false }, c: { command: "x", disabled: true } };
+  const { value, warnings } = fromMcpJson({ mcpServers }, {});
+  assert.deepEqual([value.mcp_servers.map(({ name }) => name), warnings], [["a"], []]);
+});
+
 test("02: an input that another program asks for is an error that names it, and is never sent", () => {
   assert.throws(() => loaded("02-vscode-slash-names-inputs.json"), /`docs7` wants the input DOCS7_API_KEY/);
   const { value, warnings } = readConfigFile(file("02-vscode-slash-names-inputs.json"));
