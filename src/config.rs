@@ -464,18 +464,15 @@ impl<'a, 'f> Table<'a, 'f> {
     }
 }
 
-/// Every tool that is named is there, and offered.
+/// Every tool that is named is there.
 fn check_tools(config: &Config, faults: &mut Vec<String>) {
+    let is_named = config.tools.as_ref().is_some_and(|names| !names.is_empty());
     let is_clear = !faults.iter().any(|fault| ["`history", "`a2a", "`tools"].iter().any(|key| fault.starts_with(key)));
-    for name in config.tools.iter().flatten() {
-        let what = if !TOOLS.iter().any(|tool| tool.name == *name) {
-            "is no tool of this gateway"
-        } else if is_clear && !offered(config).any(|tool| tool.name == *name) {
-            "is not offered: see `history.depth` and `a2a`"
-        } else {
-            continue;
-        };
-        faults.push(format!("`tools` names {}, which {what}", Json::string(name).as_str()));
+    if is_named && config.mcp_servers.is_empty() && is_clear && offered(config).next().is_none() {
+        faults.push("`tools` names none that is offered: see `history.depth` and `a2a`".to_string());
+    }
+    for name in config.tools.iter().flatten().filter(|name| !TOOLS.iter().any(|tool| tool.name == **name)) {
+        faults.push(format!("`tools` names {}, which is no tool of this gateway", Json::string(name).as_str()));
     }
 }
 

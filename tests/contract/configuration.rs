@@ -45,9 +45,8 @@ fn hosts_and_origins_that_nothing_can_match_are_refused() {
 #[test]
 fn tools_that_are_never_offered_are_no_list_of_tools() {
     let found = faults(r#"{"tools":["get_history","clear_history"],"history":{"depth":0}}"#);
-    assert!(found.len() == 2 && found.iter().all(|fault| fault.starts_with("`tools`")), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("`tools`"), "{found:?}");
     assert_eq!(faults(r#"{"tools":["list_tasks"]}"#).len(), 1);
-    assert_eq!(faults(r#"{"tools":["list_agents","get_history"],"history":{"depth":0}}"#).len(), 1);
     assert_eq!(faults(r#"{"tools":["list_tasks"],"a2a":{}}"#), Vec::<String>::new());
     assert_eq!(faults(r#"{"tools":[]}"#), Vec::<String>::new(), "who wants none says so");
 }
