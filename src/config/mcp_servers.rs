@@ -27,8 +27,11 @@ const CHECK_SECS: u64 = 60;
 const CHECK_THRESHOLD: u64 = 3;
 
 /// Programs that run whatever they are told: with one of them as the command, an argument is a program.
-const SHELLS: [&str; 14] =
-    ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "cmd", "powershell", "pwsh", "command"];
+const SHELLS: &str = "sh bash rbash zsh rzsh dash ash posh yash ksh rksh lksh mksh pdksh csh tcsh fish nu elvish xonsh \
+    osh ysh git-shell cmd powershell pwsh command";
+
+/// Programs that run the program that their arguments name.
+const WRAPPERS: &str = "busybox toybox env exec nohup nice ionice setsid stdbuf timeout time xargs chroot unshare sudo doas";
 
 /// A server, as it is configured.
 #[derive(Clone, PartialEq, Eq)]
@@ -250,7 +253,7 @@ fn read_transport(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<
         }
         return None;
     }
-    if let Some(why) = refused(&command) {
+    if let Some(why) = refused(&command, &args) {
         faults.push(format!("`{path}command` {why}"));
     }
     Some(match url {
@@ -265,16 +268,28 @@ fn header(field: &str) -> Option<(String, String)> {
 }
 
 /// Why a command is not run.
-fn refused(command: &str) -> Option<String> {
-    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    let name = program.split_once('.').map_or(program, |(name, _)| name);
-    if SHELLS.iter().any(|shell| name.eq_ignore_ascii_case(shell)) {
-        return Some(format!("must not be a shell: name the program that {program} would run"));
-    }
+fn refused(command: &str, args: &[String]) -> Option<String> {
     if command.contains("..") {
         return Some("must not contain `..`".to_string());
     }
-    command.contains('\0').then(|| "must not contain a zero byte".to_string())
+    if command.contains('\0') {
+        return Some("must not contain a zero byte".to_string());
+    }
+    let named = if is_one_of(WRAPPERS, command) { args } else { &[] };
+    let words = named.iter().flat_map(|arg| arg.split_whitespace());
+    let shell = [command].into_iter().chain(words).find(|word| is_one_of(SHELLS, word))?;
+    Some(format!("must not be a shell: name the program that {} would run", shell.trim()))
+}
+
+/// Whether a path names one of these programs, in whatever version.
+fn is_one_of(programs: &str, path: &str) -> bool {
+    let program = path.trim().rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = match program.rsplit_once('.') {
+        Some((name, "exe" | "EXE" | "com" | "COM" | "cmd" | "CMD" | "bat" | "BAT")) => name,
+        Some(_) | None => program,
+    };
+    let name = name.trim_end_matches(|char: char| char.is_ascii_digit() || matches!(char, '-' | '_' | '.'));
+    programs.split(' ').any(|known| name.eq_ignore_ascii_case(known))
 }
 
 fn is_variable(entry: &str) -> bool {
@@ -337,6 +352,32 @@ mod tests {
     }
 
     #[test]
+    fn a_shell_is_one_by_any_name() {
+        let with = |command: &str, args: &str| {
+            config(&format!(r#"[{{"name":"a","transport":{{"type":"stdio","command":"{command}","args":{args}}}}}]"#))
+        };
+        for command in ["rbash", "ksh93", "bash-5.2", "nu", "git-shell", "bash ", "/opt/x/zsh-5.9", "Bash5.exe", "sh.cmd"] {
+            let faults = with(command, "[]").unwrap_err();
+            assert!(faults.len() == 1 && faults[0].contains("must not be a shell"), "{command}: {faults:?}");
+        }
+        for (command, args) in [
+            ("busybox", r#"["sh","-c","x"]"#),
+            ("/usr/bin/env", r#"["bash"]"#),
+            ("env", r#"["-i","A=b","/bin/bash"]"#),
+            ("env", r#"["-S","bash -c x"]"#),
+            ("timeout", r#"["5","nice","sh"]"#),
+        ] {
+            let faults = with(command, args).unwrap_err();
+            assert!(faults.len() == 1 && faults[0].contains("must not be a shell"), "{command} {args}: {faults:?}");
+        }
+        for (command, args) in
+            [("env", r#"["A=b","node","bash.js"]"#), ("node", r#"["sh"]"#), ("bash-language-server", "[]"), ("5", "[]")]
+        {
+            assert!(with(command, args).is_ok(), "{command} {args}");
+        }
+    }
+
+    #[test]
     fn every_fault_is_named() {
         let stdio = |command: &str| format!(r#"[{{"name":"a","transport":{{"type":"stdio","command":"{command}"}}}}]"#);
         for (servers, words) in [
@@ -362,6 +403,7 @@ mod tests {
             (stdio("/bin/sh"), "must not be a shell"),
             (stdio("C:\\\\Windows\\\\CMD.EXE"), "must not be a shell"),
             (stdio("../server"), "`..`"),
+            (stdio("sh\\u0000"), "zero byte"),
             (
                 r#"[{"name":"a-b","transport":{"type":"stdio","command":"x"}},{"name":"A b","transport":{"type":"stdio","command":"x"}}]"#.to_string(),
                 "`mcp_servers[1].name` is taken: a-b and A b are both a_b",
