@@ -263,15 +263,14 @@ impl Config {
         sections::read_external_agents(external_agents, "external_agents", &mut config, &mut faults);
         a2a::read(a2a, &mut config, &mut faults);
         mcp::read(mcp, &mut config, &mut faults);
+        policy::read(policy, &mut config, &mut faults);
         mcp_servers::read(mcp_servers, &mut config, &mut faults);
         a2a::check(&config, &mut faults);
-        policy::read(policy, &mut config, &mut faults);
         check_tools(&config, &mut faults);
         let (agents, limit) = (config.external_agents.len(), config.limits.agents_per_scope);
         if u64::try_from(agents).is_ok_and(|agents| agents > limit) {
             faults.push(format!("`external_agents` names {agents} agents, more than `limits.agents_per_scope` ({limit}) allows"));
         }
-        policy::check_rule_sets(&config, &mut faults);
         policy::check_callers(&config, &mut faults);
         if faults.is_empty() { Ok(config) } else { Err(ConfigError(faults)) }
     }
@@ -445,6 +444,13 @@ impl<'a, 'f> Table<'a, 'f> {
                 Some(item) => into.push(item),
                 None => self.fault(&format!("{key}[{index}]"), &format!("{expected}, not {}", Json::string(text).as_str())),
             }
+        }
+    }
+
+    /// A name that an earlier table of the list must not have as well.
+    fn once<'n>(&mut self, key: &str, name: &str, mut earlier: impl Iterator<Item = &'n String>) {
+        if !name.is_empty() && earlier.any(|other| other == name) {
+            self.faults.push(format!("`{}{key}` is taken twice: {name}", self.path));
         }
     }
 

@@ -10,7 +10,7 @@ use crate::io::Headers;
 use crate::json::{self, Array, Json, Object, Raw};
 use crate::link::naming;
 use crate::list::gather_all;
-use crate::policy::settings::ServerTaint;
+use crate::policy::settings::{ServerTaint, Settings};
 use crate::redact::Secrets;
 use crate::text;
 use crate::tools::connect_agent::header_faults;
@@ -137,25 +137,27 @@ pub(super) fn read(raw: Option<Raw<'_>>, config: &mut Config, faults: &mut Vec<S
         faults.push(format!("`mcp_servers` has {} entries, at most {SERVERS}", list.len()));
         return;
     }
+    let mut names: Vec<String> = Vec::new();
     for (index, raw) in list.into_iter().enumerate() {
         let path = format!("mcp_servers[{index}].");
-        if let Some(server) = read_server(raw, &path, faults) {
-            let key = naming::normalised(&server.name);
-            if let Some(known) = config.mcp_servers.iter().find(|known| naming::normalised(&known.name) == key) {
-                faults
-                    .push(format!("`{path}name` is taken: {} and {} are both {key} in names of tools", known.name, server.name));
-            }
-            config.mcp_servers.push(server);
+        // Also one with faults has its name, so that all of them are told at once.
+        let mut name = String::new();
+        let server = read_server(raw, &path, &mut name, &config.policy, faults);
+        let key = naming::normalised(&name);
+        if let Some(known) = names.iter().find(|known| !key.is_empty() && naming::normalised(known) == key) {
+            faults.push(format!("`{path}name` is taken: {known} and {name} are both {key} in names of tools"));
         }
+        names.push(name);
+        config.mcp_servers.extend(server);
     }
 }
 
-fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<McpServer> {
+fn read_server(raw: Raw<'_>, path: &str, name: &mut String, policy: &Settings, faults: &mut Vec<String>) -> Option<McpServer> {
     let before = faults.len();
     let mut table = Table::new(raw, path.to_string(), faults);
-    let (mut name, mut timeout_secs, mut env, mut headers) = (String::new(), TIMEOUT_MS / 1000, Vec::new(), Vec::new());
+    let (mut timeout_secs, mut env, mut headers) = (TIMEOUT_MS / 1000, Vec::new(), Vec::new());
     let mut template_id = None;
-    table.string("name", &mut name);
+    table.string("name", name);
     table.whole("timeout_secs", 1, &mut timeout_secs);
     table.read("env", "a list of \"NAME\" and \"NAME=value\"", &mut env, |raw| {
         json::strings(raw).filter(|list| list.iter().all(|entry| is_variable(entry)))
@@ -173,7 +175,7 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     let oauth = table.table("oauth");
     table.finish();
     if let Some(raw) = taint_policy {
-        policy::read_server_taint(raw, &format!("{path}taint_policy."), &mut taint, faults);
+        policy::read_server_taint(raw, &format!("{path}taint_policy."), &policy.rule_sets, &mut taint, faults);
     }
     if name.is_empty() && !faults.iter().any(|fault| fault.contains(&format!("`{path}name`"))) {
         faults.push(format!("`{path}name` is missing"));
@@ -204,7 +206,7 @@ fn read_server(raw: Raw<'_>, path: &str, faults: &mut Vec<String>) -> Option<Mcp
     };
     (faults.len() == before).then_some(())?;
     Some(McpServer {
-        name,
+        name: name.clone(),
         transport: transport?,
         oauth,
         timeout_ms: timeout_secs.saturating_mul(1000),
@@ -349,6 +351,32 @@ mod tests {
         assert!(secrets.iter().eq(["hunter2hunter2", "correct horse: battery"]));
         assert!(!format!("{config:?}").contains("hunter2"));
         assert_eq!(Config::from_json(config.to_json().as_str()), Ok(config));
+    }
+
+    #[test]
+    fn a_fault_hides_no_other() {
+        let told = Config::from_json(
+            r#"{"taint_rules":[{"name":"soft","rules":["PiiEmail"]}],"mcp_servers":[
+            {"name":"a","timeout_secs":"5","transport":{"type":"stdio","command":"x"}},
+            {"name":"A","transport":{"type":"stdio","command":"sh"},"taint_policy":{"tools":{"t":{"rule_sets":["soft","hard"]}}}},
+            {"name":"b","transport":{"type":"stdio","command":"x"},"taint_policy":{"tools":{"t":{"paths":{"x":{}}},"u":{"paths":1}}}}],
+            "external_agents":[{"name":"x","url":"nowhere"},{"name":"x"}]}"#,
+        );
+        let told = told.unwrap_err().0;
+        for words in [
+            "`mcp_servers[0].timeout_secs` must be",
+            "`mcp_servers[1].transport.command` must not be a shell",
+            "`mcp_servers[1].name` is taken: a and A are both a in",
+            "`mcp_servers[1].taint_policy.tools.t.rule_sets[1]` must be the name of a set of `taint_rules`, not \"hard\"",
+            "`mcp_servers[2].taint_policy.tools.t.paths.x` must be",
+            "`mcp_servers[2].taint_policy.tools.u.paths` must be a table",
+            "`external_agents[0].url` must be",
+            "`external_agents[1].name` is taken twice: x",
+            "`external_agents[1].url` is missing",
+        ] {
+            assert!(told.iter().any(|fault| fault.starts_with(words)), "{words}: {told:#?}");
+        }
+        assert_eq!(told.len(), 9, "{told:#?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{CallerConfig, Config, Table, Token};
-use crate::json::{self, Array, Json, Kind, Object, Raw};
+use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
 use crate::policy::glob::{self, Glob};
 use crate::policy::settings::{
     Agent, Approval, ChannelRule, Fallback, Mute, Results, RuleSet, ServerTaint, Settings, ToolTaint, User,
@@ -35,6 +35,7 @@ pub(super) fn read(sections: [Option<Raw<'_>>; 7], config: &mut Config, faults: 
         table.optional("tool_policy", "a table", &mut own, Some);
         let path = format!("{}tool_policy.", table.path);
         table.needs("id", user.id.is_empty());
+        table.once("id", &user.id, policy.users.iter().map(|user| &user.id));
         table.finish();
         if let Some(raw) = own {
             let mut table = Table::new(raw, path, faults);
@@ -64,6 +65,8 @@ pub(super) fn read(sections: [Option<Raw<'_>>; 7], config: &mut Config, faults: 
         table.read("action", "block, warn or log", &mut set.action, |raw| Action::named(&json::string(raw)?));
         read_rules(&mut table, "rules", &mut set.rules);
         table.needs("name", set.name.is_empty());
+        table.once("name", &set.name, policy.rule_sets.iter().map(|set| &set.name));
+        table.needs("rules", set.rules == Rules::NONE);
         table.finish();
         policy.rule_sets.push(set);
     }
@@ -188,7 +191,13 @@ fn read_agents(raw: Raw<'_>, policy: &mut Settings, faults: &mut Vec<String>) {
 }
 
 /// What is looked for in calls to one server, by its tools' own names.
-pub(super) fn read_server_taint(raw: Raw<'_>, path: &str, taint: &mut ServerTaint, faults: &mut Vec<String>) {
+pub(super) fn read_server_taint(
+    raw: Raw<'_>,
+    path: &str,
+    rule_sets: &[RuleSet],
+    taint: &mut ServerTaint,
+    faults: &mut Vec<String>,
+) {
     let mut table = Table::new(raw, path.to_string(), faults);
     let tools = table.table("tools");
     table.finish();
@@ -206,8 +215,11 @@ pub(super) fn read_server_taint(raw: Raw<'_>, path: &str, taint: &mut ServerTain
             "skip" => Some(false),
             _ => None,
         });
-        table.strings("rule_sets", &mut tool.rule_sets);
-        let paths = table.table("paths").and_then(json::members).unwrap_or_default();
+        table.list("rule_sets", "the name of a set of `taint_rules`", &mut tool.rule_sets, |name| {
+            rule_sets.iter().any(|set| set.name == *name).then(|| name.to_string())
+        });
+        let mut paths = Members::default();
+        table.read("paths", "a table with a table for each path", &mut paths, json::members);
         table.finish();
         for (place, raw) in paths.iter() {
             let mut table = Table::new(raw, format!("{path}paths.{place}."), faults);
@@ -216,7 +228,7 @@ pub(super) fn read_server_taint(raw: Raw<'_>, path: &str, taint: &mut ServerTain
             table.finish();
             match PathPattern::read(place) {
                 Some(pattern) => tool.paths.push((pattern, rules)),
-                None => faults.push(format!("`{path}paths` has {}, which must be {EXPECTED_PATH}", Json::string(place).as_str())),
+                None => faults.push(format!("`{path}paths.{place}` must be {EXPECTED_PATH}")),
             }
         }
         taint.tools.push(tool);
@@ -245,20 +257,6 @@ pub(super) fn write_server_taint(out: &mut Object, taint: &ServerTaint) {
     }
     section.nested("tools", tools);
     out.nested("taint_policy", section);
-}
-
-/// A set that a tool names and nobody defined is a fault.
-pub(super) fn check_rule_sets(config: &Config, faults: &mut Vec<String>) {
-    for server in &config.mcp_servers {
-        for name in server.taint.tools.iter().flat_map(|tool| &tool.rule_sets) {
-            if !config.policy.rule_sets.iter().any(|set| set.name == *name) {
-                faults.push(format!(
-                    "`mcp_servers` entry {} names the rule set {name}, which `taint_rules` does not have",
-                    server.name
-                ));
-            }
-        }
-    }
 }
 
 /// Over HTTP a caller is known by the principal alone, so that all tokens of one say the same.
@@ -429,8 +427,8 @@ mod tests {
     fn every_fault_is_named_with_the_nearest_known_word() {
         let told = faults(
             r#"{"aproval":{},"approval":{"require_aproval":[],"require_approval":["a b","ok","?"],"timeout_secs":5,
-            "timeout_fallback":"never","channel_rules":[{"denied_tools":"x"}]},"users":[{"tool_policy":[]}],"agents":{"x":{"mcp_server":[]}},
-            "mcp_taint_policy":[{"skip_rules":["Nope","opaque_tokn"]}],"taint_rules":{},"taint_policy":{"results":"all"},"auth":{"tokens":[{"token":"12345678","principal":"a"},
+            "timeout_fallback":"never","channel_rules":[{"denied_tools":"x"}]},"users":[{"tool_policy":[]},{"id":"ada"},{"id":"ada"}],"agents":{"x":{"mcp_server":[]}},
+            "mcp_taint_policy":[{"skip_rules":["Nope","opaque_tokn"]}],"taint_rules":[{"name":"r","rules":["PiiEmail"]},{"name":"r","action":"log"}],"taint_policy":{"results":"all"},"auth":{"tokens":[{"token":"12345678","principal":"a"},
             {"token":"12345679","principal":"a","agent":"cron"}]}}"#,
         );
         for words in [
@@ -448,11 +446,14 @@ mod tests {
             "`mcp_taint_policy[0].tool` is missing",
             "`mcp_taint_policy[0].skip_rules[0]` must be the name of a rule, not \"Nope\"",
             "not \"opaque_tokn\": opaque_token",
-            "`taint_rules` must be a list of tables",
+            "`users[2].id` is taken twice: ada",
+            "`taint_rules[1].name` is taken twice: r",
+            "`taint_rules[1].rules` is missing",
             "`taint_policy.results` must be off, warn or redact",
             "`auth.tokens[1]` has another agent, sender or channel",
         ] {
             assert!(told.iter().any(|fault| fault.contains(words)), "{words}: {told:#?}");
         }
+        assert_eq!(faults(r#"{"taint_rules":{}}"#), ["`taint_rules` must be a list of tables"]);
     }
 }

@@ -8,7 +8,7 @@ use super::{CallerConfig, Config, ExternalAgent, Network, Table, Token, is_host,
 use crate::bucket::{MOST_BURST, RPS_RANGE, Rate, micro_rps};
 use crate::io::Headers;
 use crate::json::{self, Array, Json, Kind, Object, Raw};
-use crate::list::gather_all;
+use crate::list::{gather, gather_all};
 use crate::redirect::{self, Reach};
 use crate::text;
 use crate::tools::connect_agent::{check_alias, header_faults};
@@ -69,13 +69,12 @@ pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut
         faults.push(format!("`{key}` must be a list"));
         return;
     };
+    let mut names = gather(config.external_agents.iter().map(|known| known.name.clone()));
     for (index, raw) in list.into_iter().enumerate() {
         let path = format!("{key}[{index}].");
         let mut table = Table::new(raw, path.clone(), faults);
-        let (mut name, mut url, mut headers) = (None, None, None::<Headers>);
-        table.optional("name", "1 to 64 of a-z, 0-9 and -", &mut name, |raw| {
-            json::string(raw).filter(|name| check_alias(name).is_ok())
-        });
+        let (mut name, mut url, mut headers) = (String::new(), None, None::<Headers>);
+        table.optional_string("name", "1 to 64 of a-z, 0-9 and -", &mut name, |name| check_alias(name).is_ok());
         table.optional("url", "an absolute http or https URL without a user name", &mut url, |raw| {
             Url::parse(&json::string(raw)?).ok()
         });
@@ -83,21 +82,18 @@ pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut
             let members = json::members(raw)?;
             gather_all(members.iter().map(|(name, raw)| Some((name.to_string(), json::string(raw)?))))
         });
-        table.needs("name", name.is_none());
+        table.needs("name", name.is_empty());
+        table.once("name", &name, names.iter());
         table.needs("url", url.is_none());
         table.finish();
+        names.push(name.clone());
         let headers = headers.unwrap_or_default();
         let told = format!("`{path}headers");
         faults.extend(header_faults(&headers).into_iter().map(|fault| fault.replace("`headers", &told)));
         if let Some(url) = &url {
             check_reach(&format!("{path}url"), url, &config.network, faults);
         }
-        if let (Some(name), Some(url)) = (name, url) {
-            if config.external_agents.iter().any(|known| known.name == name) {
-                faults.push(format!("`{path}name` is taken twice: {name}"));
-            }
-            config.external_agents.push(ExternalAgent { name, url, headers });
-        }
+        config.external_agents.extend(url.map(|url| ExternalAgent { name, url, headers }));
     }
 }
 
