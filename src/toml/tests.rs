@@ -106,3 +106,37 @@ fn what_cannot_be_edited_is_said() {
     assert_eq!(faults[0].place.line, 3, "{:?}", said(&faults).to_vec());
     assert!(add("a = ", "mcp_servers", &Json::null()).is_err() && remove("a = ", "a", "b", "c").is_err());
 }
+
+#[test]
+fn what_stands_behind_a_table_stays() {
+    let without = |text: &str| remove(text, "mcp_servers", "name", "a").unwrap().unwrap();
+    let table = "[[mcp_servers]]\nname = \"a\"\ntransport = { type = \"stdio\", command = \"x\" } # why\n";
+    assert_eq!(
+        without(&format!("{table}\n# --- section: policy ---\n\n[approval]\nelicitation = true\n")),
+        "# --- section: policy ---\n\n[approval]\nelicitation = true\n"
+    );
+    assert_eq!(without(&format!("name = \"x\"\n\n{table}\n# end\n")), "name = \"x\"\n\n# end\n");
+    assert_eq!(without(&format!("name = \"x\"\n\n{table}# end")), "name = \"x\"\n\n# end");
+    assert_eq!(without(&format!("name = \"x\"\n\n# of a\n{table}\n\n")), "name = \"x\"\n");
+    assert_eq!(without(table), "");
+    let dotted =
+        "[[mcp_servers]]\nname = \"a\"\ntransport.type = \"stdio\"\ntransport.args = [\n  \"x\",\n]\n# of the next\n[mcp]\n";
+    assert_eq!(without(dotted), "# of the next\n[mcp]\n");
+}
+
+#[test]
+fn all_sections_of_a_table_go_wherever_they_stand() {
+    let text = "[[mcp_servers]]\nname = \"a\"\n# inside\n\n[mcp_servers.transport]\ntype = \"stdio\"\n\n[mcp]\nsearch = true\n\n\
+        # of its scan\n[mcp_servers.taint_policy.tools.t]\ndefault = \"skip\"\n\n# last\n";
+    assert_eq!(remove(text, "mcp_servers", "name", "a").unwrap().unwrap(), "[mcp]\nsearch = true\n\n# last\n");
+}
+
+#[test]
+fn lines_end_as_they_did() {
+    let text = "# mine\r\nname = \"x\"\r\n";
+    let added = add(text, "mcp_servers", &Json::parse(r#"{"name":"a","n":1}"#, 2).unwrap()).unwrap();
+    assert_eq!(added, "# mine\r\nname = \"x\"\r\n\r\n[[mcp_servers]]\r\nname = \"a\"\r\nn = 1\r\n");
+    assert_eq!(remove(&added, "mcp_servers", "name", "a").unwrap().as_deref(), Some(text));
+    let next = format!("{added}\r\n# next\r\n[mcp]\r\n");
+    assert_eq!(remove(&next, "mcp_servers", "name", "a").unwrap().unwrap(), format!("{text}\r\n# next\r\n[mcp]\r\n"));
+}
