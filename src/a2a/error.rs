@@ -129,14 +129,14 @@ impl Fault {
     #[must_use]
     pub(super) fn of_error(raw: Raw<'_>, status: u16) -> Self {
         let Some(mut members) = json::members(raw) else {
-            let message = json::string(raw).unwrap_or_else(|| raw.get().to_owned());
+            let message = told(Some(json::string(raw).unwrap_or_else(|| raw.get().to_owned())));
             return Self::Agent { code: None, kind: FaultKind::of(None, None, status, &message), message, data: None };
         };
         let code = member::take(&mut members, &["code"], member::integer);
         let data = members.take("data").or_else(|| members.take("details"));
         let reason = data.and_then(reason).or_else(|| members.string("reason"));
         let message = words(&members).or_else(|| members.string("status")).or_else(|| data.and_then(json::string));
-        let message = message.unwrap_or_else(|| "the agent gave no reason".into());
+        let message = told(message);
         let kind = FaultKind::of(code, reason.as_deref(), status, &message);
         Self::Agent { code, kind, message, data: data.map(Json::from_raw) }
     }
@@ -156,6 +156,11 @@ impl fmt::Display for Fault {
 }
 
 impl core::error::Error for Fault {}
+
+/// What an agent says, where it says anything.
+fn told(words: Option<String>) -> String {
+    words.filter(|words| !words.trim().is_empty()).unwrap_or_else(|| "the agent gave no reason".into())
+}
 
 /// The first member that holds words, also within an `error`.
 fn words(members: &Members<'_>) -> Option<String> {
@@ -272,6 +277,9 @@ mod tests {
             (r#"{"code":500,"status":"INTERNAL"}"#, Some(500), "INTERNAL"),
             (r#"{"data":"the oven is cold"}"#, None, "the oven is cold"),
             (r#"{}"#, None, "the agent gave no reason"),
+            (r#""""#, None, "the agent gave no reason"),
+            (r#"{"status":""}"#, None, "the agent gave no reason"),
+            (r#"{"message":" ","code":5}"#, Some(5), "the agent gave no reason"),
         ] {
             let Fault::Agent { code: found, message, .. } = of(text, 200) else { panic!("{text}") };
             assert_eq!((found, message.as_str()), (code, words));
