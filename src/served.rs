@@ -105,22 +105,23 @@ impl ServedTasks {
     }
 
     /// Makes room for so many tasks and bytes more of an owner: finished tasks are forgotten, those that ended first before
-    /// others, because whoever watched one may come back for its end, but for the one that is to be kept. Where that would
-    /// not be enough nothing is.
+    /// others, because whoever watched one may come back for its end, but for the one that is to be kept. Those whose
+    /// request has a name go last, as it may be made again. Where that would not be enough nothing is.
     fn make_room(&mut self, owner: &str, kept: Option<TaskNumber>, tasks: u64, bytes: u64) -> bool {
         let (mut count, mut taken, mut finished) = (tasks, bytes, Vec::new());
         for (number, task) in self.of(owner) {
             count += 1;
             taken = taken.saturating_add(task.bytes);
             if task.is_over() && Some(number) != kept {
-                finished.push((task.active, number, task.bytes));
+                let is_named = task.sent.as_ref().is_some_and(|sent| !sent.keys.is_empty());
+                finished.push((is_named, task.active, number, task.bytes));
             }
         }
         let order = list::order(finished.len(), &|one, other| finished.get(one) < finished.get(other));
         let mut order = order.into_iter().filter_map(|place| finished.get(place));
         let mut gone = Vec::new();
         while count > self.limit_tasks || taken > self.limit_bytes {
-            let Some((_, number, bytes)) = order.next() else { return false };
+            let Some((_, _, number, bytes)) = order.next() else { return false };
             gone.push(*number);
             (count, taken) = (count - 1, taken.saturating_sub(*bytes));
         }

@@ -560,3 +560,24 @@ fn a_further_message_that_does_not_get_through_is_told() {
     let task = body(&get(&mut world, "/api/a2a/tasks/7"));
     assert_eq!(text(&task, "status.state"), "TASK_STATE_INPUT_REQUIRED");
 }
+
+#[test]
+fn a_request_with_a_name_is_remembered_longer_than_others() {
+    let mut world = known(r#"{"a2a":{},"limits":{"tasks_per_principal":3}}"#);
+    let mut made = |key: Option<&str>| {
+        let fields: Vec<_> = key.map(|key| ("Idempotency-Key", key)).into_iter().collect();
+        let request = start_as(&mut world, &fields, "send", &format!(r#"{{"agent_url":"{AGENT}","message":"pay"}}"#));
+        let asked = world.fetches.len();
+        if asked > 0 {
+            let up = upstream(&mut world);
+            up.answer(&mut world, r#"{"task":{"id":"up","status":{"state":"TASK_STATE_COMPLETED"}}}"#);
+        }
+        assert_eq!(world.done(request).status, 200);
+        asked
+    };
+    assert_eq!([made(Some("k")), made(Some("k"))], [1, 0]);
+    for _ in 0..5 {
+        assert_eq!(made(None), 1);
+    }
+    assert_eq!(made(Some("k")), 0, "it was made once");
+}
