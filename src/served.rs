@@ -541,6 +541,7 @@ mod tests {
         let task = Task::new("t".into(), None);
         let number = tasks.admit(ServedTask::new("o".into(), task, Duty::Echo, 1 << 30, at)).unwrap();
         let mut whole = Task::new("u".into(), None);
+        whole.status.state = State::Submitted;
         whole.artifacts = Some((0..2000).map(|id| Artifact::new(format!("{id}"), [Part::text("x")].into())).collect());
         let mut told = Vec::new();
         for _ in 0..2 {
