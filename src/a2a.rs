@@ -27,7 +27,7 @@ pub mod task;
 mod v03;
 
 pub use assembly::{Applied, Assembly, Change, TooLarge};
-pub use card::{Card, NotACard};
+pub use card::{Card, NotACard, skills};
 pub use choice::{Choice, ChoiceFault, choose, normalized};
 pub use dialect::{Dialect, Interface};
 pub use discovery::card_candidates;

@@ -95,7 +95,7 @@ impl Card {
             description: text("description"),
             protocol_version: text("protocolVersion").or_else(|| text("protocol_version")),
             streaming: capabilities.get("streaming").and_then(member::flag).unwrap_or_default(),
-            skills: gather(members.get("skills").and_then(json::elements).unwrap_or_default().into_iter().filter_map(skill)),
+            skills: skills(&members),
             offers: offers(&members),
             whole: Json::from_raw(raw),
         })
@@ -111,6 +111,11 @@ fn is_card(members: &Members<'_>) -> bool {
     let described = is("capabilities", Kind::Object) || is("skills", Kind::Array);
     let skilled = is("capabilities", Kind::Object) && is("skills", Kind::Array);
     listed || is("name", Kind::String) && (versioned || is("url", Kind::String) && described || skilled)
+}
+
+/// The names of its skills.
+pub fn skills(members: &Members<'_>) -> Vec<String> {
+    gather(members.get("skills").and_then(json::elements).unwrap_or_default().into_iter().filter_map(skill))
 }
 
 fn skill(raw: Raw<'_>) -> Option<String> {

@@ -212,10 +212,12 @@ fn success_entry(result: &ToolResult) -> (Json, String, bool) {
         Some(state) if state.is_interrupted() => state.kebab().into_owned(),
         Some(_) | None => "success".to_string(),
     };
-    let text = result.texts.first().map_or("", String::as_str);
+    let said = result.texts.first().map_or("", String::as_str);
     let mut entry = Object::new();
-    entry.string("status", &state).string("response", text).members(&members.keep());
-    let line = if state == "success" { text.to_string() } else { format!("{state}: {text}") };
+    entry.string("status", &state).string("response", said).members(&members.keep());
+    // What its answer takes: a broadcast leaves no conversation.
+    let ids = result.texts.get(2..).unwrap_or_default();
+    let line = if state == "success" { said.to_string() } else { format!("{state}: {said} ({})", text::joined(ids, ", ")) };
     (entry.finish(), line, true)
 }
 

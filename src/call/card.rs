@@ -63,7 +63,9 @@ impl ReadCard {
         };
         let mut out = Object::new();
         out.json("card", &found.card.whole).json("normalized", &found.profile.summary);
-        Some(Ok(ToolResult::new(text, out)))
+        let mut result = ToolResult::new(text, out);
+        result.texts.push(found.card.whole.into_string());
+        Some(Ok(result))
     }
 
     /// The error tells apart an agent that cannot be reached and one that has no card.

@@ -266,7 +266,8 @@ fn help_result(help: Option<Raw<'_>>) -> ToolResult {
 const PROBLEMS: u64 = 100;
 
 fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> ToolResult {
-    let (mut agents, mut problems, mut lines, mut refused) = (Array::new(), Array::new(), Vec::new(), 0_u64);
+    let (mut agents, mut problems, mut lines) = (Array::new(), Array::new(), Vec::new());
+    let (mut refused, mut places) = (0_u64, Vec::new());
     for (index, card) in (0_u64..).zip(cards) {
         let members = json::members(*card).unwrap_or_default();
         match members.string("name").filter(|name| !name.trim().is_empty()) {
@@ -277,12 +278,18 @@ fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> Tool
                     let first = json::elements(members.get("supportedInterfaces")?)?.into_iter().next()?;
                     json::members(first)?.string("url")
                 });
-                lines.push(format!("{name} ({}): {description}", url.as_deref().unwrap_or("no URL")));
+                let mut line = format!("{name} ({}): {description}", url.as_deref().unwrap_or("no URL"));
+                let skills = crate::a2a::skills(&members);
+                if !skills.is_empty() {
+                    line = format!("{line} Skills: {}.", text::joined(&skills, ", "));
+                }
+                lines.push(line);
             }
             None => {
                 refused += 1;
                 if refused <= PROBLEMS {
                     let mut problem = Object::new();
+                    places.push(index.to_string());
                     problem.integer("index", index).string("why", "it is no object with a name");
                     problems.nested(problem);
                 }
@@ -290,7 +297,7 @@ fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> Tool
         }
     }
     if refused > 0 {
-        lines.push(format!("{refused} entries could not be read."));
+        lines.push(format!("{refused} entries could not be read, among them: {}.", text::joined(&places, ", ")));
     }
     let mut out = Object::new();
     out.nested("agents", agents);
@@ -298,7 +305,7 @@ fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> Tool
         Ok(None) => {}
         Ok(Some(token)) => {
             out.string("next_token", token);
-            lines.push(format!("There is more: call again with cursor {}", Json::string(token).as_str()));
+            lines.push(format!("There is more: call again with the same arguments and cursor {}", Json::string(token).as_str()));
         }
         Err(why) => {
             let mut problem = Object::new();

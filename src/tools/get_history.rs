@@ -1,13 +1,14 @@
 //! get_history.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::call::Run;
 use crate::call::target::no_agent;
 use crate::history::History;
 use crate::json::{Array, Object};
+use crate::list::gather;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::outcome::{ToolError, ToolResult};
 use crate::mcp::tool::{Hints, Started, Tool};
@@ -37,7 +38,10 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     for entry in history.newest(limit) {
         entries.json(&entry.to_json());
         let mark = if entry.is_error { "error: " } else { "" };
-        lines.push(format!("{} sent: {}\nanswer: {mark}{}", entry.at.to_rfc3339(), entry.sent, entry.response));
+        let ids = [("", &entry.state), ("task_id: ", &entry.task_id), ("context_id: ", &entry.context_id)];
+        let ids = gather(ids.into_iter().filter_map(|(name, id)| Some(format!("{name}{}", id.as_ref()?))));
+        let ids = if ids.is_empty() { String::new() } else { format!(" [{}]", text::joined(&ids, ", ")) };
+        lines.push(format!("{} sent: {}\nanswer: {mark}{}{ids}", entry.at.to_rfc3339(), entry.sent, entry.response));
     }
     let text = if lines.is_empty() { format!("Nothing was sent to '{agent}' yet.") } else { text::joined(&lines, "\n") };
     let mut out = Object::new();

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use crate::a2a::Interface;
 use crate::bucket::Rate;
 use crate::call::Run;
 use crate::json::{Array, Json, Object};
@@ -40,9 +41,21 @@ fn listing(registry: &Registry, threshold: u64) -> (String, Json) {
     for (alias, agent) in registry.iter() {
         let health = agent.health.name(threshold);
         text.push_str(if text.is_empty() { "" } else { "\n" });
-        for piece in [alias, ": ", agent.url.as_str(), " (", health, ", ", &rate_text(agent.bucket.rate()), ")"] {
+        for piece in [alias, ": ", agent.url.as_str(), " (", health, ", ", &rate_text(agent.bucket.rate())] {
             text.push_str(piece);
         }
+        if agent.health.failures() > 0 {
+            text.push_str(&format!(", failures in a row: {}", agent.health.failures()));
+        }
+        if let Some(profile) = &agent.profile {
+            if let Some(Interface { dialect, .. }) = &profile.interface {
+                for piece in [", A2A ", dialect.version(), " over ", dialect.transport()] {
+                    text.push_str(piece);
+                }
+            }
+            text.push_str(if profile.streaming { ", streams" } else { "" });
+        }
+        text.push(')');
         list.json(&entry(alias, agent, health));
     }
     if text.is_empty() {

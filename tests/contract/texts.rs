@@ -20,6 +20,16 @@ fn a_directory_that_wants_credentials_is_given_them_by_its_own_tool() {
 }
 
 #[test]
+fn a_directory_tells_what_its_agents_can_do_and_which_entries_it_could_not_read() {
+    let mut host = host("{}");
+    let number = host.call(1, "discover_agents", r#"{"directory_url":"https://dir.test/"}"#);
+    let (exchange, _) = host.fetch();
+    host.reply(exchange, 200, r#"[{"name":"A","description":"d","skills":[{"id":"s","name":"Sum"},{"id":"t"}]},{"no":"name"}]"#);
+    let text = words(&host.result(number));
+    assert_eq!(text, "A (no URL): d Skills: Sum, t.\n1 entries could not be read, among them: 1.");
+}
+
+#[test]
 fn a_connect_that_was_overtaken_says_what_stands() {
     for found in [true, false] {
         let mut host = host("{}");
