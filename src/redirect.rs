@@ -65,6 +65,15 @@ pub fn is_public(url: &Url) -> bool {
     }
 }
 
+/// A place on the registered host of an https URL, which servers behind a proxy write as http.
+#[must_use]
+pub fn on_https(url: Url, registered: &Url) -> Url {
+    if registered.scheme() == Scheme::Https && url.scheme() == Scheme::Http && url.host() == registered.host() {
+        return url.with_scheme_https_on_port(registered.port());
+    }
+    url
+}
+
 /// What to do about a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -81,9 +90,7 @@ pub fn step(method: Method, from: &Url, status: u16, location: &str, registered:
     let Ok(mut to) = from.join(location) else {
         return Step::Refuse(format!("it was redirected ({status}) to a place that is no http or https URL"));
     };
-    if registered.scheme() == Scheme::Https && to.scheme() == Scheme::Http && to.host() == registered.host() {
-        to = to.with_scheme_https_on_port(registered.port());
-    }
+    to = on_https(to, registered);
     if from.scheme() == Scheme::Https && to.scheme() == Scheme::Http {
         return Step::Refuse(format!("it was redirected ({status}) from https to http, which is never followed"));
     }

@@ -52,6 +52,8 @@ pub struct Offer {
 pub struct NotACard {
     /// a clause such as `it is no JSON`
     pub why: String,
+    /// whether it nests too deep
+    pub is_too_deep: bool,
 }
 
 impl fmt::Display for NotACard {
@@ -68,10 +70,9 @@ impl Card {
     /// # Errors
     /// A document that is no card, and why.
     pub fn read(text: &str, depth: u32) -> Result<Self, NotACard> {
-        let not = |why: &str| NotACard { why: why.into() };
         let raw = json::parse(text.trim_start_matches('\u{feff}'), depth).map_err(|fault| match fault {
-            JsonFault::Syntax => not("it is no JSON"),
-            JsonFault::Depth => not("it nests deeper than `json_depth`"),
+            JsonFault::Syntax => NotACard { why: "it is no JSON".into(), is_too_deep: false },
+            JsonFault::Depth => NotACard { why: "it nests deeper than `json_depth`".into(), is_too_deep: true },
         })?;
         Self::from_raw(raw)
     }
@@ -82,10 +83,11 @@ impl Card {
     /// As [`read`](Self::read).
     pub fn from_raw(raw: Raw<'_>) -> Result<Self, NotACard> {
         let Some(members) = json::members(raw) else {
-            return Err(NotACard { why: format!("it is {}, not an object", json::kind(raw).name()) });
+            let why = format!("it is {}, not an object", json::kind(raw).name());
+            return Err(NotACard { why, is_too_deep: false });
         };
         if !is_card(&members) {
-            return Err(NotACard { why: "it names no A2A interface".into() });
+            return Err(NotACard { why: "it names no A2A interface".into(), is_too_deep: false });
         }
         let text = |name: &str| members.get(name).and_then(member::text).filter(|text| !text.is_empty());
         let capabilities = members.get("capabilities").and_then(json::members).unwrap_or_default();

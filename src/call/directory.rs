@@ -12,10 +12,11 @@ use crate::directory::lookups::Asker;
 use crate::directory::{BadCursor, Question};
 use crate::exchange::{Plan, Reply, Report};
 use crate::io::{Deadline, ExchangeId, Headers, LookupId, Method, Output, Reason};
-use crate::json::{self, Array, Json, Kind, Members, Object, Raw};
+use crate::json::{self, Array, Fault, Json, Kind, Members, Object, Raw};
 use crate::list::gather;
 use crate::mcp::outcome::{Code, ToolError, ToolResult};
 use crate::mcp::tool::Started;
+use crate::redirect;
 use crate::registry::Credentials;
 use crate::text;
 use crate::time::Instant;
@@ -124,7 +125,9 @@ impl AskDirectory {
         };
         let text = String::from_utf8_lossy(&reply.body);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let raw = json::parse(text, depth).map_err(|_| unreadable("it is no JSON"))?;
+        // One card that nests too deep loses itself alone: each is looked at once more, by itself.
+        let is_deep = json::parse(text, depth) == Err(Fault::Depth);
+        let raw = json::parse(text, if is_deep { u32::MAX } else { depth }).map_err(|_| unreadable("it is no JSON"))?;
         let (cards, next, help) = match json::kind(raw) {
             Kind::Array => (json::elements(raw).unwrap_or_default(), Ok(None), None),
             Kind::Null => (Vec::new(), Ok(None), None),
@@ -142,9 +145,18 @@ impl AskDirectory {
             Kind::Boolean | Kind::Number | Kind::String => return Err(unreadable("it is neither a list nor an object")),
         };
         if self.help {
-            return Ok(help_result(help));
+            return match help {
+                Some(raw) if is_deep && json::parse(raw.get(), depth).is_err() => Err(ToolError::new(
+                    Code::TooLarge,
+                    format!("the help of the {} nests deeper than json_depth allows", self.label()),
+                )),
+                help => Ok(help_result(help)),
+            };
         }
-        let next = next.map(|token| token.or_else(|| linked(&reply.headers, &reply.url)));
+        let next = match next {
+            Ok(None) => linked(&reply.headers, &reply.url, self.url.as_ref().unwrap_or(&reply.url)),
+            next => next,
+        };
         // Whoever followed it would be given the same page for ever.
         let next = match next {
             Ok(Some(token)) if self.cursor.as_ref() == Some(&token) => {
@@ -152,7 +164,8 @@ impl AskDirectory {
             }
             next => next,
         };
-        Ok(cards_result(&cards, next))
+        // Around it stand the list and the object.
+        Ok(cards_result(&cards, next, if is_deep { depth.saturating_sub(2) } else { u32::MAX }))
     }
 
     /// The time may be up.
@@ -191,7 +204,7 @@ fn label(url: &Url) -> String {
 
 /// The answer with a page of this gateway's own directory.
 fn listed(listing: &Listing) -> ToolResult {
-    cards_result(&json::elements(listing.cards.raw()).unwrap_or_default(), Ok(listing.next.clone()))
+    cards_result(&json::elements(listing.cards.raw()).unwrap_or_default(), Ok(listing.next.clone()), u32::MAX)
 }
 
 /// The token of the next page, which may be empty.
@@ -203,8 +216,11 @@ fn token_of(members: &Members<'_>) -> Result<Option<String>, String> {
     json::string(raw).map(Some).ok_or_else(|| format!("{name} is {}, not a string", json::kind(raw).name()))
 }
 
-/// The next page of the `Link` fields (RFC 8288 §3): its cursor, or the whole URL where it has none.
-fn linked(headers: &Headers, from: &Url) -> Option<String> {
+/// The next page of the `Link` fields (RFC 8288 §3): its cursor where the URL has nothing else, or the whole URL.
+///
+/// # Errors
+/// A page on another origin than the directory, of which a call with this directory's address is not to ask.
+fn linked(headers: &Headers, from: &Url, registered: &Url) -> Result<Option<String>, String> {
     for (_, line) in headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("link")) {
         let mut rest = line.as_str();
         while let Some((target, after)) = rest.split_once('<').and_then(|(_, link)| link.split_once('>')) {
@@ -216,13 +232,20 @@ fn linked(headers: &Headers, from: &Url) -> Option<String> {
                 let (name, value) = parameter.split_once('=').unwrap_or_default();
                 let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
                 if name.trim().eq_ignore_ascii_case("rel") && relations.any(|known| known.eq_ignore_ascii_case("next")) {
-                    let url = from.join(target).ok()?;
-                    return Some(url.query_value("cursor").unwrap_or_else(|| url.as_str().to_string()));
+                    let Ok(url) = from.join(target) else { return Ok(None) };
+                    let url = redirect::on_https(url, registered);
+                    let is_plain = url.origin() == from.origin() && url.path() == from.path();
+                    let is_plain = is_plain && url.query().is_some_and(|query| !text::holds(query, "&"));
+                    return match url.query_value("cursor").filter(|_| is_plain) {
+                        Some(cursor) => Ok(Some(cursor)),
+                        None if url.origin() == registered.origin() => Ok(Some(url.as_str().to_string())),
+                        None => Err(format!("it is {}, which is another directory_url", url.as_str())),
+                    };
                 }
             }
         }
     }
-    None
+    Ok(None)
 }
 
 /// What stands before a mark outside of quotes, and what stands after it (RFC 9110 §5.6.4).
@@ -265,12 +288,13 @@ fn help_result(help: Option<Raw<'_>>) -> ToolResult {
 /// How many entries that cannot be read are told by their place; of the others there is the number.
 const PROBLEMS: u64 = 100;
 
-fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> ToolResult {
+fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>, depth: u32) -> ToolResult {
     let (mut agents, mut problems, mut lines) = (Array::new(), Array::new(), Vec::new());
     let (mut refused, mut places) = (0_u64, Vec::new());
     for (index, card) in (0_u64..).zip(cards) {
         let members = json::members(*card).unwrap_or_default();
-        match members.string("name").filter(|name| !name.trim().is_empty()) {
+        let is_deep = depth < u32::MAX && json::parse(card.get(), depth).is_err();
+        match members.string("name").filter(|name| !is_deep && !name.trim().is_empty()) {
             Some(name) => {
                 agents.json(&Json::from_raw(*card));
                 let description = members.string("description").unwrap_or_default();
@@ -290,7 +314,8 @@ fn cards_result(cards: &[Raw<'_>], next: Result<Option<String>, String>) -> Tool
                 if refused <= PROBLEMS {
                     let mut problem = Object::new();
                     places.push(index.to_string());
-                    problem.integer("index", index).string("why", "it is no object with a name");
+                    let why = if is_deep { "it nests deeper than json_depth allows" } else { "it is no object with a name" };
+                    problem.integer("index", index).string("why", why);
                     problems.nested(problem);
                 }
             }
@@ -330,7 +355,7 @@ mod tests {
         let from = Url::parse("https://dir.test/agents?x").unwrap();
         let next = |lines: &[&str]| {
             let headers: Headers = lines.iter().map(|line| ("link".to_string(), line.to_string())).collect();
-            linked(&headers, &from)
+            linked(&headers, &from, &from).unwrap_or_else(Some)
         };
         for lines in [
             &["<?cursor=3>; rel=next"][..],
@@ -341,7 +366,16 @@ mod tests {
         ] {
             assert_eq!(next(lines).as_deref(), Some("3"), "{lines:?}");
         }
-        assert_eq!(next(&["<?page=2>; rel=next"]).as_deref(), Some("https://dir.test/agents?page=2"));
+        for (target, whole) in [
+            ("?page=2", "https://dir.test/agents?page=2"),
+            ("?filter=f&cursor=3", "https://dir.test/agents?filter=f&cursor=3"),
+            ("/more?cursor=3", "https://dir.test/more?cursor=3"),
+            ("http://dir.test/agents?page=2", "https://dir.test/agents?page=2"),
+            ("https://other.test/agents?cursor=3", "it is https://other.test/agents?cursor=3, which is another directory_url"),
+            ("http://other.test/", "it is http://other.test/, which is another directory_url"),
+        ] {
+            assert_eq!(next(&[format!("<{target}>; rel=next").as_str()]).as_deref(), Some(whole));
+        }
         for lines in
             [&["<?cursor=3>; rel=nextish"][..], &["<?cursor=3>; title=\"rel=next\""], &["<?cursor=3"], &[], &["rel=next"]]
         {

@@ -199,7 +199,7 @@ impl Discovery {
                 match Card::read(&String::from_utf8_lossy(&reply.body), run.ground.config.limits.depth()) {
                     Ok(card) => Search::Found(Box::new(self.found(card, reply.url))),
                     Err(fault) => {
-                        self.judge(Verdict::of(Code::ProtocolError));
+                        self.judge(Verdict::of(if fault.is_too_deep { Code::TooLarge } else { Code::ProtocolError }));
                         self.tried.push(format!("{path} is no card: {fault}"));
                         self.next(run)
                     }

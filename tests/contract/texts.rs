@@ -30,6 +30,19 @@ fn a_directory_tells_what_its_agents_can_do_and_which_entries_it_could_not_read(
 }
 
 #[test]
+fn a_card_that_nests_too_deep_loses_itself_alone() {
+    let mut host = host("{}");
+    let number = host.call(1, "discover_agents", r#"{"directory_url":"https://dir.test/"}"#);
+    let (exchange, _) = host.fetch();
+    let deep = format!(r#"{{"name":"deep","x":{}{}}}"#, "[".repeat(130), "]".repeat(130));
+    host.reply(exchange, 200, &format!(r#"{{"cards":[{deep},{{"name":"A"}}]}}"#));
+    let result = host.result(number);
+    assert_eq!(string_at(&result, &["structuredContent", "agents", "0", "name"]).as_deref(), Some("A"));
+    let why = string_at(&result, &["structuredContent", "problems", "0", "why"]);
+    assert_eq!(why.as_deref(), Some("it nests deeper than json_depth allows"));
+}
+
+#[test]
 fn a_connect_that_was_overtaken_says_what_stands() {
     for found in [true, false] {
         let mut host = host("{}");
