@@ -264,6 +264,39 @@ fn the_most_telling_answer_of_a_card_search_is_reported() {
 }
 
 #[test]
+fn a_wait_of_next_to_nothing_is_no_default() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.call("send_message", r#"{"agent":"a","message":"x","poll_timeout_seconds":1e-9}"#);
+    world.wait(1);
+    assert_eq!(code(&world.answer()), "timeout");
+}
+
+#[test]
+fn a_ping_that_the_host_refuses_says_nothing_of_the_agent() {
+    let mut world = World::new(r#"{"health":{"failure_threshold":1}}"#);
+    world.connect(Some(PLAIN_CARD));
+    let before = world.health();
+    for (tool, arguments) in [("ping_agent", r#"{"alias":"a"}"#), ("get_task", r#"{"agent":"a","task_id":"t"}"#)] {
+        world.call(tool, arguments);
+        world.fail(Cause::Blocked);
+        world.answer();
+        assert_eq!(world.health(), before, "{tool}");
+    }
+}
+
+#[test]
+fn a_card_that_nests_too_deep_is_too_large() {
+    let mut world = World::new("{}");
+    world.connect(Some(PLAIN_CARD));
+    world.call("get_agent_card", r#"{"agent":"a"}"#);
+    world.reply(200, &PLAIN_CARD.replacen('{', &format!(r#"{{"x":{}{},"#, "[".repeat(128), "]".repeat(128)), 1));
+    world.reply(404, "");
+    world.reply(404, "");
+    assert_eq!(code(&world.answer()), "too_large");
+}
+
+#[test]
 fn a_card_that_is_asked_for_too_often_closes_the_bucket() {
     let mut world = World::new("{}");
     world.connect(Some(PLAIN_CARD));
@@ -353,6 +386,25 @@ fn a_task_without_a_context_belongs_to_the_conversation_it_answers() {
     world.answer();
     world.send();
     assert_eq!(ids(&world.request().1), ["", "\"c\""]);
+}
+
+#[test]
+fn artifacts_that_came_before_a_message_are_part_of_the_answer() {
+    let mut world = World::new("{}");
+    world.connect(Some(STREAMING_CARD));
+    world.send();
+    let (exchange, _) = world.request();
+    world.head(exchange, 200, EVENTS, None);
+    let artifact = r#"{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"x","parts":[{"text":"half"}]}}}"#;
+    let message = r#"{"message":{"messageId":"m","role":"ROLE_AGENT","contextId":"c","parts":[{"text":"done"}]}}"#;
+    let events = [artifact, message].map(|event| format!("data: {}\n\n", result(event))).concat();
+    world.input(Input::Body { exchange, bytes: events.into() });
+    let answer = world.answer();
+    let content = ["0", "2"].map(|item| string(&answer, &["result", "content", item, "text"]));
+    assert_eq!(content, ["done", "received before: half"]);
+    let artifact = ["result", "structuredContent", "task", "artifacts", "0", "artifactId"];
+    assert_eq!(string(&answer, &artifact), "x");
+    assert!(at(&answer, &["result", "structuredContent", "message"]).is_some());
 }
 
 #[test]

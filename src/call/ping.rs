@@ -60,6 +60,10 @@ impl Ping {
             return None;
         }
         self.exchange = None;
+        match &report {
+            Report::Failed(failure) => self.target.failed(run, failure),
+            Report::Reply(_) | Report::Event(_) | Report::Closed(_) => self.target.heard(run, true),
+        }
         let answer = match report {
             Report::Reply(reply) => Ok(Some(reply.status)),
             Report::Failed(Failure::Redirect { status, .. }) => Ok(Some(status)),
@@ -68,7 +72,6 @@ impl Ping {
             }
             Report::Failed(_) | Report::Event(_) | Report::Closed(_) => Ok(None),
         };
-        self.target.heard(run, answer.is_ok());
         Some(Ok(self.result(run, answer)))
     }
 

@@ -301,12 +301,10 @@ impl Send {
             Report::Reply(_) | Report::Closed(_) | Report::Failed(_) => self.exchange = None,
         }
         match &report {
-            // What the host itself refused says nothing about the agent.
-            Report::Failed(Failure::Transport { cause: Cause::Blocked, .. }) => {}
             // The plain send that follows is the same attempt: it counts once.
             Report::Failed(Failure::Transport { cause: Cause::Refused, .. }) if self.state == State::Streaming => {}
-            Report::Failed(Failure::Transport { answered: false, .. }) => self.target.heard(run, false),
-            Report::Reply(_) | Report::Event(_) | Report::Closed(_) | Report::Failed(_) => self.target.heard(run, true),
+            Report::Failed(failure) => self.target.failed(run, failure),
+            Report::Reply(_) | Report::Event(_) | Report::Closed(_) => self.target.heard(run, true),
         }
         match self.state {
             State::Sending => self.sent(run, report),

@@ -6,7 +6,8 @@ use alloc::string::{String, ToString};
 use crate::a2a::{Encoded, Interface};
 use crate::call::route::Route;
 use crate::call::{Run, fault};
-use crate::exchange::{Plan, Want};
+use crate::exchange::{Failure, Plan, Want};
+use crate::io::Cause;
 use crate::mcp::outcome::{Code, ToolError};
 use crate::registry::{Agent, Credentials, Profile};
 use crate::scope::Scope;
@@ -165,6 +166,15 @@ impl Target {
             Some(Some(profile)) => profile.interface = Some(interface.clone()),
             Some(none) => *none = Some(Profile::without_card(interface.clone())),
             None => {}
+        }
+    }
+
+    /// Notes what a failure says of the agent: nothing where the host itself refused its address.
+    pub fn failed(&self, run: &mut Run<'_>, failure: &Failure) {
+        match failure {
+            Failure::Transport { cause: Cause::Blocked, .. } => {}
+            Failure::Transport { answered, .. } => self.heard(run, *answered),
+            Failure::TooLarge(_) | Failure::Redirect { .. } | Failure::Blocked(_) => self.heard(run, true),
         }
     }
 

@@ -10,7 +10,7 @@ use super::send::task_result;
 use super::target::Target;
 use super::{Ended, Run, Work, fault, outgoing};
 use crate::a2a::{self, Operation};
-use crate::exchange::{Failure, Report};
+use crate::exchange::Report;
 use crate::io::{Deadline, ExchangeId, Reason};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
@@ -128,8 +128,7 @@ impl TaskCall {
         let reply = match report {
             Report::Reply(reply) => reply,
             Report::Failed(failure) => {
-                let silent = matches!(failure, Failure::Transport { answered: false, .. });
-                self.target.heard(run, !silent);
+                self.target.failed(run, &failure);
                 return Some(Err(fault::failure(run, &self.target.label, &failure)));
             }
             Report::Event(_) | Report::Closed(_) => return None,

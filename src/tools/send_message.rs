@@ -49,7 +49,7 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     let accepted_output_modes = arguments.strings("accepted_output_modes").filter(|modes| !modes.is_empty());
     let history_length = arguments.integer("history_length", 0).and_then(|length| u64::try_from(length).ok());
     let metadata = arguments.object("metadata");
-    let patience = patience(arguments.scaled("poll_timeout_seconds", 6));
+    let patience = patience(arguments.scaled_up("poll_timeout_seconds", 6));
     let detached = arguments.boolean("async").unwrap_or(false);
     arguments.finish()?;
     let parts = draft.check()?;

@@ -21,7 +21,15 @@ const WORDS: u64 = 1000;
 impl Send {
     pub(super) fn outcome(&self, secrets: &Secrets) -> Ended {
         if let Some(message) = self.assembly.message() {
-            return Ok(message_result(&self.target.label, message));
+            let mut result = message_result(&self.target.label, message);
+            // What came in pieces before it belongs to the answer.
+            if let Some(task) = self.assembly.task().filter(|task| !task.artifacts().is_empty()) {
+                result.texts.push(format!("received before: {}", task.made()));
+                let mut out = Object::new();
+                out.json("message", &message.to_json()).json("task", &task.to_json());
+                result.structured = out.finish();
+            }
+            return Ok(result);
         }
         match self.assembly.task() {
             Some(task) => task_outcome(secrets, &self.target.label, task),
