@@ -39,7 +39,7 @@ impl Gateway {
         let scope = self.scopes.get(everybody.as_str()).filter(|_| self.ground.config.server.tokens.is_empty());
         let card = self.card(&self.base(headers), pure, scope).into_string();
         let tag = format!("\"{:016x}\"", fnv(card.as_bytes()));
-        let mut fields = self.common(request);
+        let mut fields = self.common_kept(request);
         fields.push(("ETag".to_string(), tag.clone()));
         fields.push(("Cache-Control".to_string(), "public, max-age=300".to_string()));
         let varies = [("A2A-Version", a2a.v10 && a2a.v03), (FORWARDED, a2a.url.is_none())];

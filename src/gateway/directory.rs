@@ -170,7 +170,7 @@ impl Gateway {
     }
 
     fn respond_listing(&mut self, request: RequestId, wanted: &Looking, listing: &Listing) {
-        let mut fields = self.common(request);
+        let mut fields = self.common_kept(request);
         let link = listing.next.as_ref().map(|next| link(wanted, next)).unwrap_or_default();
         let body = if wanted.with_token { listing.to_json() } else { listing.cards.clone() };
         // What is linked belongs to the version.

@@ -9,13 +9,14 @@ use crate::io::RequestId;
 use crate::json::{Array, Object};
 
 /// The name of an HTTP status (google.rpc.Code).
-const NAMES: [(u16, &str); 9] = [
+const NAMES: [(u16, &str); 10] = [
     (400, "INVALID_ARGUMENT"),
     (401, "UNAUTHENTICATED"),
     (403, "PERMISSION_DENIED"),
     (404, "NOT_FOUND"),
     (405, "UNIMPLEMENTED"),
     (413, "RESOURCE_EXHAUSTED"),
+    (415, "INVALID_ARGUMENT"),
     (429, "RESOURCE_EXHAUSTED"),
     (431, "RESOURCE_EXHAUSTED"),
     (503, "UNAVAILABLE"),

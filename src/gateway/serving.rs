@@ -98,6 +98,13 @@ impl Gateway {
 
     /// A body is to come.
     pub(super) fn take_in(&mut self, request: RequestId, headers: Headers, to: Endpoint) -> Result<(), Refusal> {
+        // What this is for is told with what is taken instead (RFC 9110 §12.5.3, §15.5.16).
+        let coding = http::header(&headers, "content-encoding").map(str::trim).filter(|coding| !coding.is_empty());
+        if coding.is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) {
+            let taken = ("Accept-Encoding".to_string(), "identity".to_string());
+            let message = "the body is compressed or otherwise encoded: send it as it is, without Content-Encoding";
+            return Err(Refusal { status: 415, headers: alloc::vec![taken], message });
+        }
         let length = http::header(&headers, "content-length").and_then(|length| text::whole(length.trim()));
         if length.is_some_and(|length| length > self.most_bytes(&to)) {
             return Err(too_large(&to));
@@ -133,6 +140,15 @@ impl Gateway {
     /// The header fields that every response to a request carries.
     pub(super) fn common(&self, request: RequestId) -> Headers {
         self.incoming.requests.get(&request).map(|served| served.common.clone()).unwrap_or_default()
+    }
+
+    /// The same of a response that may be kept: a page of another origin is answered with more (RFC 9110 §12.5.5).
+    pub(super) fn common_kept(&self, request: RequestId) -> Headers {
+        let mut fields = self.common(request);
+        if http::header(&fields, "vary").is_none() {
+            fields.push(("Vary".to_string(), "Origin".to_string()));
+        }
+        fields
     }
 
     /// The head of a response that is a stream of events.

@@ -57,6 +57,27 @@ fn another_ones_task_is_as_unknown_as_none() {
 }
 
 #[test]
+fn who_sends_a_compressed_body_is_told_what_to_do() {
+    let mut world = World::new(r#"{"a2a":{"responder":"echo"}}"#);
+    for path in ["/mcp", "/a2a", "/a2a/rest/message:send", "/api/a2a/tasks"] {
+        for (coding, is_taken) in [("gzip", false), ("br, identity", false), ("identity", true), ("", true)] {
+            let fields = [
+                ("Content-Encoding", coding),
+                ("Content-Type", "application/json"),
+                ("Accept", "application/json, text/event-stream"),
+            ];
+            let request = world.head("POST", path, &fields);
+            let answered = world.responses.get(&request);
+            assert_eq!(answered.is_none(), is_taken, "{path} {coding}");
+            if let Some(response) = answered {
+                assert_eq!((response.status, response.header("accept-encoding")), (415, Some("identity")), "{path}");
+                assert!(response.body.contains("without Content-Encoding"), "{}", response.body);
+            }
+        }
+    }
+}
+
+#[test]
 fn bodies_are_bounded() {
     let mut world = World::new(r#"{"a2a":{"responder":"echo"},"limits":{"request_bytes":1000}}"#);
     let request = world.send("POST", "/a2a", &[], &"x".repeat(1001));

@@ -229,6 +229,7 @@ fn a_version_that_the_client_has_is_not_sent_again() {
         let request = world.head("GET", "/agents?limit=2", &[("If-None-Match", &shown)]);
         let response = world.done(request);
         assert_eq!((response.status, response.header("etag")), (status, Some(tag.as_str())), "{shown}");
+        assert_eq!(response.header("vary"), Some("Origin"), "a page of another origin is not answered from what is kept");
         assert_eq!(response.body.is_empty(), status == 304);
     }
     // The same cards, but nothing behind them any more.
