@@ -208,7 +208,8 @@ impl Assembly {
         let task = task_of(&mut self.task, update.task_id, update.context_id);
         let before = frame_cost(task);
         task.metadata = metadata.or_else(|| task.metadata.take());
-        let is_late = task.status.state.is_terminal() && !update.status.state.is_terminal();
+        // The first end counts.
+        let is_late = task.status.state.is_terminal() && update.status.state != task.status.state;
         if !is_late {
             task.status = update.status;
         }
@@ -275,7 +276,7 @@ fn keep_what_is_not_said(old: &mut Task, new: &mut Task) {
     if new.id.is_empty() {
         new.id = core::mem::take(&mut old.id);
     }
-    if old.status.state.is_terminal() && !new.status.state.is_terminal() {
+    if old.status.state.is_terminal() && new.status.state != old.status.state {
         new.status = core::mem::take(&mut old.status);
     } else if new.status.state == old.status.state && new.status.message.is_none() {
         new.status.message = old.status.message.take();

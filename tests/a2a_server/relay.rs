@@ -184,6 +184,26 @@ fn a_login_passes_through_and_the_task_goes_on() {
 }
 
 #[test]
+fn the_first_end_that_an_agent_tells_is_the_end() {
+    let failed = r#"{"task":{"id":"up-1","contextId":"up-c","status":{"state":"TASK_STATE_FAILED"}}}"#;
+    for later in [&["WORKING", "FAILED"][..], &["FAILED"], &["CANCELED", "REJECTED"], &[]] {
+        let mut world = world();
+        let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
+        let up = asked(&mut world);
+        up.begin(&mut world);
+        up.state(&mut world, "COMPLETED", "done");
+        later.iter().for_each(|state| up.state(&mut world, state, "no"));
+        if later.is_empty() {
+            up.event(&mut world, failed);
+        }
+        up.end(&mut world);
+        let last = events(&world, stream).pop().unwrap();
+        assert_eq!(text(&last, "statusUpdate.status.state"), "TASK_STATE_COMPLETED", "{later:?}");
+        assert_eq!(text(&last, "statusUpdate.status.message.parts.0.text"), "done", "{later:?}");
+    }
+}
+
+#[test]
 fn a_cancellation_reaches_the_agent() {
     let mut world = world();
     let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
