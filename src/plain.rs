@@ -89,13 +89,15 @@ pub struct Fault {
     pub code: String,
     /// the words
     pub message: String,
+    /// when to try again, where that is known
+    pub retry_ms: Option<u64>,
 }
 
 impl Fault {
     /// A failure of that kind.
     #[must_use]
     pub fn new(status: u16, code: &str, message: impl Into<String>) -> Self {
-        Self { status, code: code.to_string(), message: message.into() }
+        Self { status, code: code.to_string(), message: message.into(), retry_ms: None }
     }
 
     /// Something in the request that is missing or wrong.
@@ -140,7 +142,8 @@ impl From<Problem> for Fault {
 
 impl From<ToolError> for Fault {
     fn from(error: ToolError) -> Self {
-        Self::of_code(error.code.name(), error.into_message())
+        let retry_ms = error.retry_after_ms();
+        Self { retry_ms, ..Self::of_code(error.code.name(), error.into_message()) }
     }
 }
 

@@ -447,6 +447,10 @@ pub fn check_message(raw: Raw<'_>) -> Result<(), Problem> {
         check(&part, &PART)?;
         let file = part.get("file").and_then(json::members);
         let filled = ["text", "raw", "url", "file"].iter().filter(|name| part.get(name).is_some()).count();
+        let kinds = ["kind", "type"].iter().filter_map(|name| part.string(name));
+        if !gather(kinds).iter().all(|kind| ["text", "file", "data"].contains(&kind.as_str())) {
+            return Err(Problem::invalid("message.parts", "must each be of the kind text, file or data where they name one"));
+        }
         if filled + usize::from(part.has("data")) != 1 {
             return Err(Problem::invalid("message.parts", "must each hold exactly one of text, raw, url and data"));
         }

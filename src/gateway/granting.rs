@@ -166,7 +166,7 @@ impl Gateway {
     }
 
     fn list(&mut self, owner: &str, query: &ListQuery, dialect: Dialect) -> Result<Json, Problem> {
-        let (page, next, total) = self.served.page(query, &|task| task.owner == owner && task.sent.is_none())?;
+        let (page, next, total) = self.served.page(query, &|task| task.owner == owner)?;
         let view = View { artifacts: query.artifacts, turns: query.turns.unwrap_or(u64::MAX) };
         let (mut tasks, mut out) = (Array::new(), Object::new());
         for number in page {

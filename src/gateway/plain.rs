@@ -70,7 +70,12 @@ impl Gateway {
         match done {
             Ok(Some((status, body))) => self.respond_json(request, status, body),
             Ok(None) => {}
-            Err(fault) => self.respond_json(request, fault.status, fault.write(request)),
+            Err(fault) => {
+                if let (Some(wait_ms), Some(served)) = (fault.retry_ms, self.incoming.requests.get_mut(&request)) {
+                    served.common.push(("Retry-After".to_string(), wait_ms.div_ceil(1000).to_string()));
+                }
+                self.respond_json(request, fault.status, fault.write(request));
+            }
         }
     }
 

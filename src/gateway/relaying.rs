@@ -170,7 +170,7 @@ impl Gateway {
         if let Some(task) = self.served.get_mut(number)
             && let Some(sent) = &mut task.sent
         {
-            sent.fault = Some(String::from(error.code.name()));
+            (sent.fault, sent.retry_ms) = (Some(String::from(error.code.name())), error.retry_after_ms());
             // What surely was not taken is sent by the next request of the same name.
             if is_unsent(error) && matches!(task.duty, Duty::Relay { task_id: None, .. }) {
                 sent.keys.clear();

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-use crate::json::{Array, Json, Object};
+use crate::json::{self, Array, Json, Object};
 
 /// The code of a failed tool call, part of the public interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,13 @@ impl ToolError {
     #[must_use]
     pub fn with_integer(self, name: &str, value: impl Into<i128>) -> Self {
         self.with(name, Json::integer(value))
+    }
+
+    /// After how long it may be tried again, where that is known.
+    #[must_use]
+    pub fn retry_after_ms(&self) -> Option<u64> {
+        let (_, wait) = self.details.iter().find(|(name, _)| name == "retry_after_ms")?;
+        u64::try_from(json::integer(wait.as_str())?).ok()
     }
 
     /// Adds what the agent had returned, beside `error`.

@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::table::Table;
+use crate::time::WallTime;
 use crate::url::Url;
 
 /// An agent that was discovered.
@@ -11,6 +12,8 @@ pub struct KnownAgent {
     pub pending: bool,
     /// its card in short, as get_agent_card tells it
     pub summary: Json,
+    /// when it was discovered last
+    pub at: WallTime,
 }
 
 /// The agents by their URLs.
@@ -28,6 +31,15 @@ impl KnownAgents {
         }
         self.changed.insert(url.clone(), ());
         self.agents.insert(url, agent);
+    }
+
+    /// Forgets that one which was discovered before all others that may be forgotten; whether there was one.
+    pub fn forget_oldest(&mut self, may_go: &dyn Fn(&Url) -> bool) -> bool {
+        let free = self.agents.iter().filter(|(url, _)| may_go(url));
+        let Some(oldest) = free.min_by_key(|(_, agent)| agent.at).map(|(url, _)| url.clone()) else { return false };
+        self.agents.remove(&oldest);
+        self.changed.insert(oldest, ());
+        true
     }
 
     /// The agent at a URL.
@@ -53,7 +65,7 @@ impl KnownAgents {
         self.agents.is_empty()
     }
 
-    /// The URLs of those that came or changed since this was last asked.
+    /// The URLs of those that came, changed or went since this was last asked.
     pub fn take_changed(&mut self) -> Table<Url, ()> {
         core::mem::take(&mut self.changed)
     }

@@ -126,7 +126,7 @@ impl ServedTasks {
             let keys = entry.pairs("keys").into_iter();
             let keys = gather(keys.map(|(key, print)| (key, crate::text::whole(&print).unwrap_or_default())));
             let [is_ours, is_apart] = ["ours", "apart"].map(|name| entry.value(name).is_some());
-            Box::new(Sent { keys, fault: entry.optional("fault"), is_ours, is_apart })
+            Box::new(Sent { keys, fault: entry.optional("fault"), retry_ms: None, is_ours, is_apart })
         });
         let mut waiting = Vec::new();
         for raw in record.list("pushes") {

@@ -53,6 +53,8 @@ pub struct Sent {
     pub keys: Vec<(String, u64)>,
     /// the code of the error where it could not be passed on
     pub fault: Option<String>,
+    /// how long the program is to wait then before it tries again, where that is known
+    pub retry_ms: Option<u64>,
     /// whether the program was told of it under its id here
     pub is_ours: bool,
     /// whether another task was known first by what its agent calls it

@@ -210,7 +210,7 @@ impl Writer<'_> {
     pub(super) fn known(&self, url: &Url, agent: &KnownAgent) -> Json {
         let mut record = Object::new();
         record.string("kind", "known").string("scope", self.name).string("url", url.as_str());
-        record.boolean("pending", agent.pending).json("summary", &agent.summary);
+        record.boolean("pending", agent.pending).json("summary", &agent.summary).integer("at", agent.at.0);
         self.clean(record.finish())
     }
 

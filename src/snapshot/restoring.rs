@@ -124,7 +124,8 @@ impl Gateway {
             "known" => {
                 let (pending, summary) = (record.boolean("pending"), record.json("summary"));
                 if let Some(url) = record.url("url") {
-                    self.scope_of(record).known.put(url, KnownAgent { pending, summary });
+                    let at = WallTime(record.value("at").map_or(0, |_| record.integer("at")));
+                    self.scope_of(record).known.put(url, KnownAgent { pending, summary, at });
                 }
             }
             "inbox" => {

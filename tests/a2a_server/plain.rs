@@ -1,5 +1,6 @@
 //! The plain task API: tasks without an A2A library.
 
+use narrows::gateway::Secrets;
 use narrows::io::{Cause, Input};
 use serde_json::Value;
 
@@ -103,6 +104,43 @@ fn agents_are_discovered_and_listed() {
     }
     assert_eq!(fault(&world.done(request)), (502, "unreachable".into()));
     assert_eq!(at(&body(&get(&mut world, "/api/a2a/agents")), "total").as_u64(), Some(2));
+}
+
+/// Discovers an agent of that name; what that is answered with.
+fn discover_one(world: &mut World, name: &str) -> Response {
+    let request = start(world, "discover", &format!(r#"{{"url":"https://{name}.test/"}}"#));
+    let (exchange, _) = world.fetches.pop().expect("the card is read");
+    world.reply(exchange, "application/json", &CARD.replace("agent.test", &format!("{name}.test")));
+    world.done(request)
+}
+
+#[test]
+fn the_agent_that_was_discovered_first_makes_room_where_it_works_on_nothing() {
+    let config = r#"{"a2a":{},"limits":{"agents_per_scope":2}}"#;
+    let mut world = World::new(config);
+    let names = |world: &mut World| {
+        let list = body(&get(world, "/api/a2a/agents"));
+        list["items"].as_array().unwrap().iter().map(|item| text(item, "url")).collect::<Vec<_>>().join(" ")
+    };
+    for name in ["b", "a", "c"] {
+        assert_eq!(discover_one(&mut world, name).status, 200, "{name}");
+        world.pass(1000);
+    }
+    assert_eq!(names(&mut world), "https://a.test/ https://c.test/");
+    // Whoever is sent to stays until the task is over; one that was discovered again is not the oldest any more.
+    start(&mut world, "send", r#"{"agent_url":"https://c.test/","message":"dinner","wait":0}"#);
+    assert_eq!(discover_one(&mut world, "a").status, 200);
+    assert_eq!(discover_one(&mut world, "d").status, 200);
+    assert_eq!(names(&mut world), "https://c.test/ https://d.test/");
+    start(&mut world, "send", r#"{"agent_url":"https://d.test/","message":"dinner","wait":0}"#);
+    world.fetches.clear();
+    let full = discover_one(&mut world, "e");
+    assert_eq!(fault(&full), (429, "limit_reached".into()));
+    assert_eq!(names(&mut world), "https://c.test/ https://d.test/");
+    // What was begun there ends with the process, and the order is kept.
+    let mut world = super::restart::restarted(&world, config, Secrets::Keep);
+    assert_eq!(discover_one(&mut world, "b").status, 200);
+    assert_eq!(names(&mut world), "https://b.test/ https://d.test/");
 }
 
 #[test]
@@ -237,12 +275,29 @@ fn a_request_that_surely_was_not_taken_is_made_again_under_its_name() {
     let mut world = known(r#"{"a2a":{}}"#);
     let first = start_as(&mut world, &key, "send", &said);
     while let Some((exchange, _)) = world.fetches.pop() {
-        world.input(Input::Head { exchange, status: 429, headers: vec![] });
+        world.input(Input::Head { exchange, status: 429, headers: vec![("retry-after".into(), "7".into())] });
         world.input(Input::End { exchange });
     }
     assert_eq!(fault(&world.done(first)), (429, "rate_limited".into()));
+    assert_eq!(world.done(first).header("retry-after"), Some("7"));
+    world.pass(7000);
     start_as(&mut world, &key, "send", &said);
     assert!(!world.fetches.is_empty());
+}
+
+#[test]
+fn a_task_that_was_sent_elsewhere_is_listed_with_its_state() {
+    let mut world = known(r#"{"a2a":{}}"#);
+    let sent = start(&mut world, "send", &format!(r#"{{"agent_url":"{AGENT}","message":"dinner","wait":0}}"#));
+    let id = text(&body(&world.done(sent)), "id");
+    let list = super::caller::result(&mut world, "ListTasks", "{}");
+    assert_eq!((text(&list, "tasks.0.id"), at(&list, "totalSize").as_u64()), (id.clone(), Some(1)));
+    assert_eq!(
+        text(&list, "tasks.0.status.state"),
+        text(&super::caller::result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#)), "status.state")
+    );
+    // Begun here is none.
+    assert_eq!(body(&get(&mut world, "/api/a2a/tasks"))["items"].as_array().unwrap().len(), 0);
 }
 
 #[test]
@@ -337,6 +392,8 @@ fn tasks_are_begun_here_and_read() {
         r#"{"id":7,"message":"x"}"#,
         r#"{"message":{"role":"user","parts":[]}}"#,
         r#"{"message":{"role":"robot","parts":[{"text":"x"}]}}"#,
+        r#"{"message":{"role":"user","parts":[{"type":"image","text":"x"}]}}"#,
+        r#"{"message":{"role":"user","parts":[{"text":"x"},{"kind":"audio","data":{}}]}}"#,
         "{}",
     ] {
         assert_eq!(post(&mut world, "/api/a2a/tasks", wrong).status, 400, "{wrong}");

@@ -10,7 +10,7 @@ use super::relay;
 use super::world::{World, genesis};
 
 /// The same gateway in a new process.
-fn restarted(world: &World, config: &str, secrets: Secrets) -> World {
+pub(super) fn restarted(world: &World, config: &str, secrets: Secrets) -> World {
     let pieces = world.gateway.snapshot(secrets);
     let config = Config { storage: true, ..Config::from_json(config).unwrap() };
     let gateway = Gateway::restore(genesis(world.now), config.clone(), &pieces).unwrap();

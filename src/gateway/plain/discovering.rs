@@ -18,6 +18,7 @@ use crate::list::gather;
 use crate::mcp::outcome::ToolError;
 use crate::mcp::tool::Started;
 use crate::plain::{Fault, KnownAgent};
+use crate::served::Duty;
 use crate::url::Url;
 
 impl Gateway {
@@ -134,14 +135,28 @@ impl Gateway {
         let url = Url::parse(given).map_err(|fault| Fault::invalid(format!("`url` {fault}")))?;
         let mut pending = false;
         if self.external(&url).is_none() {
-            let limit = self.ground.config.limits.agents_per_scope;
+            let (limit, at) = (self.ground.config.limits.agents_per_scope, self.ground.wall());
             let known = &mut self.scopes.get_or_default(scope_of(owner, None).as_str()).known;
-            let before = known.get(&url);
+            let before = known.get(&url).map(|agent| agent.pending);
+            // An agent that works on a task is needed still.
+            let mut working = Vec::new();
             if before.is_none() && known.len() >= limit {
-                return Err(Fault::new(429, "limit_reached", "as many agents are known as agents_per_scope allows"));
+                let open = self.served.of(owner).filter(|(_, task)| !task.state().is_terminal());
+                working =
+                    gather(open.filter_map(
+                        |(_, task)| {
+                            if let Duty::Relay { agent, .. } = &task.duty { Some(agent.clone()) } else { None }
+                        },
+                    ));
             }
-            pending = before.map_or(self.ground.config.a2a.require_approval, |agent| agent.pending);
-            known.put(url, KnownAgent { pending, summary });
+            while before.is_none() && known.len() >= limit {
+                if !known.forget_oldest(&|url| !working.iter().any(|agent| agent == url.as_str())) {
+                    let message = "as many agents are known as agents_per_scope allows, and each works on a task: end one first";
+                    return Err(Fault::new(429, "limit_reached", message));
+                }
+            }
+            pending = before.unwrap_or(self.ground.config.a2a.require_approval);
+            known.put(url, KnownAgent { pending, summary, at });
         }
         let mut out = Object::new();
         out.string("url", given).string("status", status(pending)).json("agent", &card);

@@ -79,7 +79,7 @@ impl Gateway {
         let (limit, at) = (self.ground.config.limits.artifact_bytes, self.ground.wall());
         let task = begun_by(&send.message, None, &mut self.ground.random);
         let mut task = ServedTask::new(owner.to_string(), task, Duty::relay(agent), limit, at);
-        task.sent = Some(Box::new(Sent { keys: [].into(), fault: None, is_ours: false, is_apart: false }));
+        task.sent = Some(Box::new(Sent { keys: [].into(), fault: None, retry_ms: None, is_ours: false, is_apart: false }));
         let number = self.served.admit(task)?;
         self.served.begin(number, &mut self.ground.random);
         Ok(number)

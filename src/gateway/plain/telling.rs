@@ -90,12 +90,13 @@ impl Gateway {
             sent.is_ours = true;
         }
         let task = self.served.get(number);
-        let fault = task.and_then(|task| Some((task.sent.as_ref()?.fault.clone()?, task)));
+        let fault = task.and_then(|task| {
+            let sent = task.sent.as_ref()?;
+            let why = task.task().status.message.as_ref().map(Message::readable).unwrap_or_default();
+            Some(Fault { retry_ms: sent.retry_ms, ..Fault::of_code(sent.fault.as_ref()?, why) })
+        });
         let done = match fault {
-            Some((code, task)) => {
-                let why = task.task().status.message.as_ref().map(Message::readable).unwrap_or_default();
-                Err(Fault::of_code(&code, why))
-            }
+            Some(fault) => Err(fault),
             None => self
                 .plain_task(number, id)
                 .map_or_else(|| Err(Fault::new(404, "task_not_found", "the task is forgotten")), |task| Ok(Some((200, task)))),
