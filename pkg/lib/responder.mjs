@@ -6,6 +6,9 @@ const EVENTS = ["statusUpdate", "artifactUpdate", "message", "task"];
 /** The artifact of pieces that name none. */
 const ARTIFACT = "result";
 
+/** What the caller of a task is told whose function failed. Why is for whoever runs it: the words may name anything. */
+const FAILED = "the function that works on this task failed";
+
 /**
  * Has the work of served tasks done by a function of the embedder's, as `GatewayOptions.onWork` describes it.
  *
@@ -50,7 +53,7 @@ export class Responder {
   #fail(work, error) {
     this.#complain(error);
     try {
-      this.#input({ type: "work_failed", work, detail: String(error?.message ?? error) });
+      this.#input({ type: "work_failed", work, detail: FAILED });
     } catch {
       // The core broke by it, which its driver tells.
     }

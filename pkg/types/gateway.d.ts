@@ -43,7 +43,8 @@ export interface GatewayOptions {
    * });
    * ```
    *
-   * A task whose function throws has failed, with the message of the error. One that was worked on when the gateway ended
+   * A task whose function throws has failed. What it threw is told to nobody but `onNotice`; to tell the caller why, yield
+   * `{ statusUpdate: { status: { state: "TASK_STATE_FAILED", message } } }`. One that was worked on when the gateway ended
    * has failed where it is taken up again.
    */
   onWork?(work: Work): AsyncGenerator<WorkUpdate, WorkOutcome, any> | AsyncIterable<WorkUpdate> | PromiseLike<WorkOutcome> | WorkOutcome;
