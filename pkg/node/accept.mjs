@@ -5,6 +5,7 @@ import { Pins } from "./pins.mjs";
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from "./process.mjs";
 import { ask } from "./question.mjs";
 import { UsageError } from "./usage.mjs";
+import { visible, visibleJson } from "./visible.mjs";
 
 /**
  * `narrows mcp accept NAME`: shows what changed of the tools of a server, or of one tool, and accepts them as they are now.
@@ -25,10 +26,10 @@ export async function accept(name, { config, yes, json, progress, input, output 
     const isServer = servers.some((server) => server.name === name);
     const held = gateway.heldTools().filter((tool) => isServer || tool.name === name);
     const failed = [...seen.values()].filter(({ state }) => state === "failed");
-    for (const { name, why } of failed) process.stderr.write(`narrows: ${name} cannot be asked for its tools: ${why}\n`);
+    for (const { name, why } of failed) process.stderr.write(`narrows: ${visible(name)} cannot be asked for its tools: ${visible(why)}\n`);
     const decided = held.length === 0 ? false : await agreed(held, { yes, json, input, output });
     for (const tool of decided ? held : []) gateway.acceptTool(tool);
-    if (json) output.write(`${JSON.stringify(held.map((tool) => ({ ...tool, accepted: decided })), null, 2)}\n`);
+    if (json) output.write(`${visibleJson(held.map((tool) => ({ ...tool, accepted: decided })), 2)}\n`);
     else if (held.length === 0 && failed.length === 0) output.write(`Nothing of ${name} is held back.\n`);
     else if (held.length > 0) output.write(decided ? `Accepted: ${held.map((tool) => tool.name).join(", ")}.\n` : "Nothing was accepted.\n");
     if (failed.length > 0) return EXIT_FAILED;
@@ -59,7 +60,7 @@ async function agreed(held, { yes, json, input, output }) {
 /** What changed of a tool, for people. @param {import("../index.d.ts").HeldTool} tool */
 export function told({ name, server, tool, changes }) {
   const places = changes.map(({ path, before, after }) => `  ${visible(path) || "all of it"}\n${marked(before, after)}`);
-  return [`${name} (${visible(tool)} of ${server}) changed:`, ...places].join("\n");
+  return [`${name} (${visible(tool)} of ${visible(server)}) changed:`, ...places].join("\n");
 }
 
 /** Lines that are gone and lines that are new; those at both ends that stayed are left out. */
@@ -72,7 +73,3 @@ function marked(before, after) {
   const lines = (list, mark) => list.slice(start, list.length - end).map((line) => `    ${mark} ${visible(line)}`);
   return [...lines(gone, "-"), ...lines(come, "+")].join("\n");
 }
-
-/** What a terminal would not show, or would obey, is written out: that is where instructions are hidden. */
-const visible = (text) =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);

@@ -5,6 +5,7 @@ import { parseArguments } from "./arguments.mjs";
 import { explained } from "./config-file.mjs";
 import { EXIT_USAGE } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
+import { visibleLines } from "./visible.mjs";
 
 /** What a host's `mcp.json` says to start this command, wherever it is installed. */
 export function mcpJson() {
@@ -59,7 +60,8 @@ export async function run(words) {
   } catch (error) {
     const refused = error.code === "config";
     if (!refused && !(error instanceof UsageError)) throw error;
-    process.stderr.write(`narrows: ${refused ? `The configuration is refused: ${explained(error.message)}` : error.message}\n`);
+    const words = refused ? `The configuration is refused: ${explained(error.message)}` : error.message;
+    process.stderr.write(`narrows: ${visibleLines(words)}\n`);
     process.exitCode = EXIT_USAGE;
     // What was begun by then is let go of. If something of it stays, nobody waits for it.
     setTimeout(() => process.exit(), LEAVING_MS).unref();

@@ -3,6 +3,7 @@ import { chosenFile, explained, readConfigFile } from "./config-file.mjs";
 import { Core } from "./core.mjs";
 import { genesis } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
+import { visible } from "./visible.mjs";
 
 /**
  * The configuration of the command: a file, with the environment over it.
@@ -31,7 +32,7 @@ export function readConfiguration(file, environment) {
 
 function readObject(file) {
   const { value, warnings, faults } = readConfigFile(file);
-  for (const warning of warnings) process.stderr.write(`narrows: ${file}: ${warning}.\n`);
+  for (const warning of warnings) process.stderr.write(`narrows: ${file}: ${visible(warning)}.\n`);
   return { value, faults };
 }
 

@@ -1,5 +1,6 @@
 import { EXIT_OK } from "./process.mjs";
 import { table } from "./table.mjs";
+import { visible } from "./visible.mjs";
 
 /** The exit codes beside that of a call that would be made. */
 const EXIT_ASK = 3;
@@ -19,11 +20,11 @@ export function exitCode({ answers }) {
  */
 export function told({ tool, answers, unknown }, output) {
   const parts = answers.map(({ server, trace, ...answer }) => {
-    const head = `${tool}${server === undefined ? "" : ` of ${server}`}: ${sentence(answer)}`;
+    const head = visible(`${tool}${server === undefined ? "" : ` of ${server}`}: ${sentence(answer)}`);
     const rows = trace.map(({ gate, outcome, rule }, i) => [` ${i + 1}`, gate, outcome.replace("_", " "), rule]);
     return `${head}\n${table(["", "GATE", "SAYS", "BECAUSE"], rows, output)}`;
   });
-  if (unknown.length > 0) parts.push(`Not known here:\n${unknown.map((line) => `  ${line}`).join("\n")}`);
+  if (unknown.length > 0) parts.push(`Not known here:\n${unknown.map((line) => `  ${visible(line)}`).join("\n")}`);
   return parts.join("\n\n");
 }
 

@@ -1,3 +1,5 @@
+import { visible, visibleJson, visibleLines } from "./visible.mjs";
+
 /** Bytes that may wait for a reader of the log. A host that never reads stderr must cost no memory without bound. */
 const QUEUE_BYTES = 1 << 20;
 
@@ -17,7 +19,7 @@ export class Log {
 
   /** One sentence for a person. @param {string} text */
   say(text) {
-    this.#write(`narrows: ${text}`);
+    this.#write(`narrows: ${visibleLines(text)}`);
   }
 
   /**
@@ -28,14 +30,14 @@ export class Log {
     if (QUIET.has(level)) return;
     if (!this.#stream.isTTY) return this.line({ level, event, ...fields });
     const words = Object.entries(fields).map(
-      ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+      ([name, value]) => `${name}=${typeof value === "string" ? visible(value) : visibleJson(value)}`,
     );
     this.#write([`narrows: ${level}: ${event}`, ...words].join(" "));
   }
 
   /** A structured event, whatever its level. @param {object} fields */
   line(fields) {
-    this.#write(JSON.stringify(fields));
+    this.#write(visibleJson(fields));
   }
 
   #write(line) {

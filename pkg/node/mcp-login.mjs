@@ -3,6 +3,7 @@ import { logIn } from "./login.mjs";
 import { EXIT_FAILED, EXIT_OK } from "./process.mjs";
 import { TokenStore } from "./token-store.mjs";
 import { UsageError } from "./usage.mjs";
+import { visibleLines } from "./visible.mjs";
 
 /** A server at a URL. @throws {UsageError} there is none of that name */
 function remoteServer({ mcp_servers: servers = [] }, name) {
@@ -17,7 +18,7 @@ export async function login(configuration, name, { json, output, noOpen }) {
   const server = remoteServer(configuration, name);
   const config = { mcp_servers: [server], ...(configuration.network && { network: configuration.network }) };
   const gateway = await Gateway.open({ config, tokens: new TokenStore(), onNotice: () => {} });
-  const answer = (fields, text) => output.write(json ? `${JSON.stringify({ server: name, ...fields })}\n` : `${text}\n`);
+  const answer = (fields, text) => output.write(json ? `${JSON.stringify({ server: name, ...fields })}\n` : `${visibleLines(text)}\n`);
   try {
     await logIn(gateway, name, { say, open: noOpen ? () => {} : undefined });
     answer({ logged_in: true }, `Logged in: ${name}. To try it: narrows mcp test ${name}`);
@@ -31,7 +32,7 @@ export async function login(configuration, name, { json, output, noOpen }) {
 }
 
 /** What is printed for programs stays on standard output alone. */
-const say = (text) => process.stderr.write(`${text}\n`);
+const say = (text) => process.stderr.write(`${visibleLines(text)}\n`);
 
 /** `narrows mcp logout NAME`: the tokens for one server are forgotten. */
 export function logout(configuration, name, { json, output }) {

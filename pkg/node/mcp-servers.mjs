@@ -7,6 +7,7 @@ import { login } from "./mcp-login.mjs";
 import { table } from "./table.mjs";
 import { TokenStore } from "./token-store.mjs";
 import { UsageError } from "./usage.mjs";
+import { visible, visibleJson } from "./visible.mjs";
 
 /**
  * @typedef {object} Seen what became of one server
@@ -27,7 +28,7 @@ import { UsageError } from "./usage.mjs";
 /** `narrows mcp list`: all servers, started side by side; those with a health check are asked whether they are alive. */
 export async function list(configuration, { json, output, progress, file }) {
   const seen = await started(configuration, progress, file, true);
-  if (json) output.write(`${JSON.stringify(seen.map(summary), null, 2)}\n`);
+  if (json) output.write(`${visibleJson(seen.map(summary), 2)}\n`);
   else if (seen.length === 0) output.write("No servers. To add one: narrows mcp catalog, then narrows mcp add ID\n");
   else output.write(`${table(["NAME", "TEMPLATE", "TRANSPORT", "TOOLS", "HEALTH", "STATE"], seen.map(row), output)}\n`);
   return EXIT_OK;
@@ -63,7 +64,7 @@ export async function test(configuration, name, { json, output, progress, file }
     const code = await login(configuration, name, { json: false, output: process.stderr, noOpen: false });
     if (code === EXIT_OK) [server] = await started({ ...configuration, mcp_servers: servers }, progress, file);
   }
-  if (json) output.write(`${JSON.stringify(server, null, 2)}\n`);
+  if (json) output.write(`${visibleJson(server, 2)}\n`);
   else output.write(`${told(server)}\n`);
   return server.state === "ready" ? EXIT_OK : EXIT_FAILED;
 }
@@ -166,12 +167,15 @@ function healthy(health, check) {
   return health === undefined ? often : `${health}, ${often}`;
 }
 
-function told({ name, state, ms, protocol_version, server_name, server_version, tools, held, why, stderr }) {
+/** What became of a server, for people. What it says of itself is not obeyed by a terminal. @param {Seen} seen */
+export function told({ state, ms, tools, held, stderr, ...seen }) {
+  const [name, why, protocol_version] = [seen.name, seen.why, seen.protocol_version].map(visible);
+  const { server_name, server_version } = seen;
   if (state === "login") return `${name}: ${why}. To log in: narrows mcp login ${name}`;
-  if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().replace(/^/gm, "  | ")}` : ""}`;
-  const who = server_name === undefined ? "" : `, ${[server_name, server_version].filter(Boolean).join(" ")}`;
+  if (state !== "ready") return `${name}: failed after ${seconds(ms)}: ${why}${stderr ? `\n${stderr.trim().split(/\r?\n/).map((line) => `  | ${visible(line)}`).join("\n")}` : ""}`;
+  const who = server_name === undefined ? "" : `, ${[server_name, server_version].filter(Boolean).map(visible).join(" ")}`;
   const head = `${name}: ready after ${seconds(ms)}${who}, MCP ${protocol_version}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
-  const lines = tools.map(({ name, description }) => [`  ${name}`, shortened(description)].filter(Boolean).join(": "));
+  const lines = tools.map(({ name, description }) => [`  ${name}`, visible(shortened(description))].filter(Boolean).join(": "));
   const changed = held.map((tool) => `  ${tool}: changed and held back: see narrows mcp accept ${name}`);
   return [head, ...lines, ...changed].join("\n");
 }

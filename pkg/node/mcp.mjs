@@ -8,6 +8,7 @@ import { ask } from "./question.mjs";
 import { addServer, removeServer, serverNames } from "./servers-file.mjs";
 import { table } from "./table.mjs";
 import { UsageError } from "./usage.mjs";
+import { visible, visibleJson, visibleLines } from "./visible.mjs";
 
 export const MCP_HELP = `narrows mcp: MCP servers behind the gateway.
 
@@ -123,7 +124,7 @@ async function logout({ words: [name], config, json = false, output }) {
 
 /** A person at a terminal sees what goes on; a program reads standard output alone. */
 function progress({ name, state, ms }) {
-  if (process.stderr.isTTY) process.stderr.write(`  ${name} ${state} after ${(ms / 1000).toFixed(1)} s\n`);
+  if (process.stderr.isTTY) process.stderr.write(`  ${visible(name)} ${state} after ${(ms / 1000).toFixed(1)} s\n`);
 }
 
 async function accepting({ words: [name], yes = false, json = false, config, input, output }) {
@@ -137,7 +138,7 @@ async function explain({ words: [tool], agent, sender, channel, arguments: given
   const { exitCode, told } = await import("./explanation.mjs");
   const question = { tool, agent, sender, channel, approved_before: approved, arguments: argumentsOf(given) };
   const explanation = await explained(readConfiguration(config, process.env), question, { start, progress, file: config });
-  output.write(json ? `${JSON.stringify(explanation, null, 2)}\n` : `${told(explanation, output)}\n`);
+  output.write(json ? `${visibleJson(explanation, 2)}\n` : `${told(explanation, output)}\n`);
   return exitCode(explanation);
 }
 
@@ -155,14 +156,14 @@ function argumentsOf(text) {
 function catalogOf(file) {
   const folder = file === undefined ? undefined : readConfigFile(file).value.catalog_dir;
   const { entries, faults } = readCatalog(folder === undefined ? {} : { folder });
-  for (const fault of faults) process.stderr.write(`narrows: ${fault}\n`);
+  for (const fault of faults) process.stderr.write(`narrows: ${visible(fault)}\n`);
   return entries;
 }
 
 function catalog({ words, json, config, output }) {
   const query = words.join(" ");
   const found = searched(catalogOf(chosenFile(config)), query);
-  if (json) output.write(`${JSON.stringify(found, null, 2)}\n`);
+  if (json) output.write(`${visibleJson(found, 2)}\n`);
   else if (found.length === 0) output.write(`No entry has ${JSON.stringify(query)}: narrows mcp catalog lists all.\n`);
   else output.write(`${table(["ID", "NEEDS", "WHAT IT DOES"], found.map(row), output)}\n\nTo add one: narrows mcp add ID\n`);
   return EXIT_OK;
@@ -248,4 +249,4 @@ function remove({ words: [name], config, json, output }) {
 
 const normalised = (name) => String(name).toLowerCase().replace(/-/g, "_");
 
-const indented = (text) => (text ? `\n${text.trim().replace(/^/gm, "  ")}\n` : "");
+const indented = (text) => (text ? `\n${visibleLines(text.trim()).replace(/^/gm, "  ")}\n` : "");

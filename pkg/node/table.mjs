@@ -1,17 +1,30 @@
+import { visible } from "./visible.mjs";
+
+/** What is left of a column at least. */
+const LEAST = 4;
+
 /**
- * Rows as a table that fits the terminal: the last column gives way first.
+ * Rows as a table that fits the terminal: the last column gives way first, then the widest of the others.
  *
  * @param {string[]} heads
  * @param {string[][]} rows
  * @param {{ columns?: number, isTTY?: boolean }} output
  */
 export function table(heads, rows, { columns = 100, isTTY = false }) {
-  const widths = heads.map((head, i) => Math.max(...[head, ...rows.map((row) => row[i])].map(width)));
-  const others = widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
-  const last = isTTY ? Math.max(columns - others, 10) : Infinity;
-  const line = (cells) => cells.map((cell, i) => (i === cells.length - 1 ? cut(cell, last) : padded(cell, widths[i] + 2))).join("").trimEnd();
+  const texts = rows.map((row) => row.map(visible));
+  const widths = heads.map((head, i) => Math.max(...[head, ...texts.map((row) => row[i])].map(width)));
+  if (isTTY) fit(widths, columns - 2 * (widths.length - 1));
+  const line = (cells) => cells.map((cell, i) => padded(cut(cell, widths[i]), widths[i] + 2)).join("").trimEnd();
   const bold = isTTY && !process.env.NO_COLOR;
-  return [bold ? `\u001b[1m${line(heads)}\u001b[0m` : line(heads), ...rows.map(line)].join("\n");
+  return [bold ? `\u001b[1m${line(heads)}\u001b[0m` : line(heads), ...texts.map(line)].join("\n");
+}
+
+/** Takes from the widths what is too much for them all. @param {number[]} widths @param {number} room */
+function fit(widths, room) {
+  const excess = () => widths.reduce((sum, each) => sum + each, -room);
+  const last = widths.length - 1;
+  widths[last] = Math.max(widths[last] - Math.max(excess(), 0), Math.min(widths[last], 10));
+  while (excess() > 0 && Math.max(...widths) > LEAST) widths[widths.indexOf(Math.max(...widths))] -= 1;
 }
 
 /** Columns that a text takes: wide characters of East Asia take two. */
