@@ -9,7 +9,7 @@ import { UsageError, reason } from "./usage.mjs";
 const BUILT_IN = fileURLToPath(new URL("../catalog", import.meta.url));
 
 const MEMBERS = new Set([
-  "id", "name", "description", "category", "icon", "tags", "transport", "required_env", "oauth", "health_check",
+  "id", "name", "description", "category", "icon", "tags", "transport", "headers", "required_env", "oauth", "health_check",
   "setup_instructions", "i18n",
 ]);
 const HEALTH_MEMBERS = new Set(["interval_secs", "unhealthy_threshold", "setup_instructions"]);
@@ -24,6 +24,7 @@ const ENV_MEMBERS = new Set(["name", "label", "help", "is_secret", "get_url"]);
  * @property {string[]} tags
  * @property {object} transport as in `mcp_servers`
  * @property {{ name: string, label?: string, help?: string, is_secret?: boolean, get_url?: string }[]} required_env
+ * @property {string[]} [headers] of a server at a URL; `${NAME}` stands for a variable of `required_env`
  * @property {object} [oauth]
  * @property {{ interval_secs?: number, unhealthy_threshold?: number }} [health_check]
  * @property {string} [setup_instructions]
@@ -101,6 +102,13 @@ function checked(entry, id) {
   for (const key of ["id", "name", "description"]) if (typeof entry[key] !== "string") faults.push(`\`${key}\` is missing: a string is needed`);
   if (typeof entry.id === "string" && entry.id !== id) faults.push(`\`id\` must be the file's name, ${id}`);
   if (typeof entry.transport !== "object") faults.push("`transport` is missing: a table is needed");
+  const headers = entry.headers ?? [];
+  if (!Array.isArray(headers) || headers.some((field) => typeof field !== "string")) faults.push("`headers` must be a list of strings");
+  else if (entry.transport?.url !== undefined && Array.isArray(required)) {
+    // The environment of a server at a URL is not ours to set.
+    const unused = required.filter(({ name }) => !headers.some((field) => field.includes(`\${${name}}`)));
+    for (const { name } of unused) faults.push(`\`required_env\` has ${name}, which none of the \`headers\` names as \${${name}}`);
+  }
   if (faults.length > 0) throw new UsageError(faults.join("; "));
   // Some entries have their instructions below the table that came before them.
   const { setup_instructions: inside, ...health_check } = entry.health_check ?? {};

@@ -40,7 +40,11 @@ export function chosenFile(named) {
  * @throws {UsageError} naming every fault of the text with its place
  */
 export function readConfigFile(file) {
-  const text = readText(file);
+  return readConfigText(file, readText(file));
+}
+
+/** The same of a text that is that of the file, or is to be. @param {string} file @param {string} text */
+export function readConfigText(file, text) {
   const isJson = /\.jsonc?$/.test(file) || /^\s*\{/.test(text);
   places = new Map();
   if (!isJson) return { value: fromToml(file, text), warnings: [], faults: [] };

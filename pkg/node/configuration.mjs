@@ -1,5 +1,5 @@
 import { catalogEntry } from "./catalog.mjs";
-import { chosenFile, explained, readConfigFile } from "./config-file.mjs";
+import { chosenFile, explained, readConfigFile, readConfigText } from "./config-file.mjs";
 import { Core } from "./core.mjs";
 import { genesis } from "./process.mjs";
 import { UsageError } from "./usage.mjs";
@@ -16,18 +16,36 @@ import { visible } from "./visible.mjs";
 export function readConfiguration(file, environment) {
   const chosen = chosenFile(file);
   const read = chosen === undefined ? { value: {}, faults: [] } : readObject(chosen);
-  // Where the catalog is concerns the command alone.
-  const { catalog_dir, ...configuration } = read.value;
-  if (environment.A2A_GATEWAY_NAME) configuration.name = environment.A2A_GATEWAY_NAME;
-  if (environment.A2A_GATEWAY_VERSION) configuration.version = environment.A2A_GATEWAY_VERSION;
-  configuration.mcp_servers = withHealthChecks(configuration.mcp_servers, catalog_dir);
-  if (configuration.mcp_servers === undefined) delete configuration.mcp_servers;
   const faults = [...read.faults];
-  const filled = fillIn(configuration, environment, faults);
+  const filled = completed(read.value, environment, faults);
   if (faults.length > 0) {
     throw new UsageError(`The configuration is refused: ${explained([...faults, ...faultsOf(filled)].join("; "))}.`);
   }
   return filled;
+}
+
+/**
+ * What a gateway would say against the text of a file, before it is written. Variables may well be set where that gateway
+ * runs.
+ *
+ * @param {string} file @param {string} text @param {Record<string, string | undefined>} environment
+ * @returns {string[]}
+ * @throws {UsageError} it cannot be read at all
+ */
+export function faultsOfText(file, text, environment) {
+  const { value, faults } = readConfigText(file, text);
+  return [...faults, ...faultsOf(completed(value, environment, []))].map(explained);
+}
+
+/** A configuration as the core takes it: with what the environment and the catalog say. */
+function completed(value, environment, faults) {
+  // Where the catalog is concerns the command alone.
+  const { catalog_dir, ...configuration } = value;
+  if (environment.A2A_GATEWAY_NAME) configuration.name = environment.A2A_GATEWAY_NAME;
+  if (environment.A2A_GATEWAY_VERSION) configuration.version = environment.A2A_GATEWAY_VERSION;
+  configuration.mcp_servers = withHealthChecks(configuration.mcp_servers, catalog_dir);
+  if (configuration.mcp_servers === undefined) delete configuration.mcp_servers;
+  return fillIn(configuration, environment, faults);
 }
 
 function readObject(file) {
@@ -57,7 +75,7 @@ function fillIn(configuration, environment, faults) {
       const value = environment[name];
       if (value === undefined) faults.push(`\`${place}\` names the environment variable ${name}, which is not set`);
       // Something in its place that nothing else is said against.
-      return value ?? (text.startsWith("$") && place.endsWith(".url") ? "https://unset.invalid" : "unset-variable");
+      return value ?? (text.startsWith("$") && place.endsWith(".url") ? "https://unset.invalid" : `unset-variable-${name}`);
     });
   return withTokens(withServers(withAgents(configuration, replaced), replaced), replaced);
 }

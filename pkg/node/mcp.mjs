@@ -192,7 +192,8 @@ async function add({ words: [id], name = id, key = [], arg = [], config, json, i
     process.stderr.write(`narrows: ${id} needs values that are missing. Nothing was added. Give them, or set the variables:\n${lines.join("\n")}\n`);
     return EXIT_USAGE;
   }
-  addServer(file, serverOf(entry, { name, arg, env }));
+  const { faultsOfText } = await import("./configuration.mjs");
+  addServer(file, serverOf(entry, { name, arg, env }), (text) => faultsOfText(file, text, process.env));
   if (json) output.write(`${JSON.stringify({ added: name, file, status: "ready" })}\n`);
   else output.write(`Ready: ${name} is in ${file}. To try it: narrows mcp test ${name}\n${arg.length > 0 ? "" : indented(entry.setup_instructions)}`);
   if (entry.oauth === undefined) return EXIT_OK;
@@ -201,9 +202,16 @@ async function add({ words: [id], name = id, key = [], arg = [], config, json, i
   return EXIT_OK;
 }
 
-function serverOf({ id, transport, oauth }, { name, arg, env }) {
+function serverOf({ id, transport, oauth, headers }, { name, arg, env }) {
   const full = arg.length > 0 ? { ...transport, args: [...(transport.args ?? []), ...arg] } : transport;
+  if (headers !== undefined) return { name, transport: full, headers: withValues(headers, env), ...(oauth && { oauth }), template_id: id };
   return { name, transport: full, ...(env.length > 0 && { env }), ...(oauth && { oauth }), template_id: id };
+}
+
+/** Header fields with the values that were given for the variables they name; others stay for the gateway to put in. */
+function withValues(headers, env) {
+  const values = new Map(env.filter((entry) => entry.includes("=")).map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
+  return headers.map((field) => field.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (variable, name) => values.get(name) ?? variable));
 }
 
 /** The variables of a server: those given, those of the environment by their name alone, those that a person types. */

@@ -14,11 +14,19 @@ export function serverNames(file) {
   return edited(file, (text) => (parse(text).value[ARRAY] ?? []).map(({ name }) => name));
 }
 
-/** Adds a server to a file, which is made where there is none. @param {string} file @param {object} server */
-export function addServer(file, server) {
+/**
+ * Adds a server to a file, which is made where there is none.
+ *
+ * @param {string} file @param {object} server
+ * @param {(text: string) => string[]} faultsOf what a gateway would say against the text with it
+ * @throws {UsageError} the file stays as it was
+ */
+export function addServer(file, server, faultsOf) {
+  const text = edited(file, (text) => added(text, ARRAY, server));
+  const faults = faultsOf(text);
+  if (faults.length > 0) throw new UsageError(`Nothing was added, as a gateway would refuse ${file}: ${faults.join("; ")}.`);
   makeFolder(dirname(file));
-  const text = existsSync(file) ? readText(file) : "";
-  replace(file, edited(file, () => added(text, ARRAY, server)));
+  replace(file, text);
 }
 
 /** Takes a server out of a file. @param {string} file @param {string} name @throws {UsageError} */

@@ -203,3 +203,32 @@ mcp_servers = ["*"]
   assert.equal((await run(["explain", "x", "--arguments", "[]"])).code, 2);
   assert.equal((await run(["explain", "send_message"])).code, 0);
 });
+
+test("nothing is added that the gateway would refuse, and what a server at a URL needs goes into its header fields", async (t) => {
+  const entry = (id, transport, more = "") => `id = "${id}"\nname = "x"\ndescription = "x"\n${more}[transport]\n${transport}\n[[required_env]]\nname = "REMOTE_KEY"\n`;
+  const remote = 'type = "http"\nurl = "https://x.test/mcp"';
+  const mine = 'name = "g"\n[[external_agents]]\nname = "a"\nurl = "${AGENT_URL_OF_ELSEWHERE}"\n';
+  const { run, file } = home(t, {
+    ".config/narrows/narrows.toml": mine,
+    ".config/narrows/catalog/remote.toml": entry("remote", remote, 'headers = ["X-Key: ${REMOTE_KEY}"]\n'),
+    ".config/narrows/catalog/mute.toml": entry("mute", remote),
+    ".config/narrows/catalog/shell.toml": 'id = "shell"\nname = "x"\ndescription = "x"\n[transport]\ntype = "stdio"\ncommand = "bash"\n',
+  });
+  for (const [words, said] of [
+    [["add", "shell"], /Nothing was added[^]*`mcp_servers\[0\]\.transport\.command` \(line \d+, column \d+\) must not be a shell/],
+    [["add", "filesystem", "--name", ""], /Nothing was added[^]*`mcp_servers\[0\]\.name`/],
+    [["add", "mute", "--key", "REMOTE_KEY=k"], /mute\.toml is left out: `required_env` has REMOTE_KEY, which none of the `headers` names[^]*no "mute"/],
+    [["add", "remote", "--key", "REMOTE_KEY=a\nb"], /Nothing was added[^]*`mcp_servers\[0\]\.headers`/],
+  ]) {
+    const { code, stdout, stderr } = await run(words);
+    assert.deepEqual([code, stdout], [2, ""], words.join(" "));
+    assert.match(stderr, said);
+    assert.equal(readFileSync(file, "utf8"), mine);
+  }
+  assert.equal((await run(["add", "remote"], { REMOTE_KEY: "k" })).code, 0);
+  assert.equal((await run(["add", "remote", "--name", "two", "--key", "REMOTE_KEY=a=b"])).code, 0);
+  const text = readFileSync(file, "utf8");
+  assert.match(text, /headers = \["X-Key: \$\{REMOTE_KEY\}"\]/);
+  assert.match(text, /headers = \["X-Key: a=b"\]/);
+  assert.ok(!text.includes("env ="));
+});
