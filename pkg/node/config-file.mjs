@@ -125,8 +125,9 @@ let places = new Map();
 
 /** What the core says of a configuration, with the places of the keys that it names. @param {string} message */
 export function explained(message) {
-  return message.replace(/`([^`]+)`/g, (quoted, path) => {
+  // A suggestion is no key of the file's.
+  return message.replace(/(did you mean )?`([^`]+)`/g, (quoted, suggestion, path) => {
     const place = places.get(path);
-    return place ? `${quoted} (line ${place.line}, column ${place.column})` : quoted;
+    return place && !suggestion ? `${quoted} (line ${place.line}, column ${place.column})` : quoted;
   });
 }

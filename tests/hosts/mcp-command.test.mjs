@@ -99,6 +99,8 @@ test("a configuration in TOML is read, and every fault of it is told with its pl
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /`history\.depht` \(line 4, column 1\)/);
   assert.match(refused.stderr, /`history\.max_entry_length` \(line 5, column 1\)/);
+  writeFileSync(file, "name = \"a\"\nnam = 1\n");
+  assert.match((await run([])).stderr, /`nam` \(line 2, column 1\) is not a known key: did you mean `name`\?/);
   writeFileSync(file, "name = \n[x\n");
   const broken = await run([]);
   assert.match(broken.stderr, /is not TOML: line 1, column[^]*line 2, column/);
