@@ -19,12 +19,15 @@ use crate::text;
 use crate::time::WallTime;
 
 pub mod life;
+mod queue;
 mod record;
 mod steps;
 mod task;
+mod waiting;
 
+pub use queue::Queue;
 pub use record::Restored;
-pub use task::{Before, Duty, Push, Refused, Sent, ServedTask};
+pub use task::{Before, Body, Duty, Push, Refused, Sent, ServedTask};
 
 use life::Who;
 
@@ -520,7 +523,7 @@ mod tests {
         let task = Task::new("t".into(), None);
         let number = tasks.admit(ServedTask::new("o".into(), task, Duty::Echo, 1 << 30, at)).unwrap();
         let config = PushConfig::read(crate::json::parse(r#"{"url":"https://hook.test/"}"#, 9).unwrap()).unwrap();
-        tasks.get_mut(number).unwrap().pushes.push(Push { config, is_10: false, call: None });
+        tasks.get_mut(number).unwrap().pushes.push(Push::new(0, config, false));
         let mut written = Vec::new();
         for piece in 0..200 {
             let artifact = Artifact::new("a".into(), [Part::text("y".repeat(64 << 10))].into());

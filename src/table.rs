@@ -40,6 +40,12 @@ impl<K, V> Table<K, V> {
         self.0.first().map(|(key, value)| (key, &**value))
     }
 
+    /// The entry with the greatest key.
+    #[must_use]
+    pub fn last(&self) -> Option<(&K, &V)> {
+        self.0.last().map(|(key, value)| (key, &**value))
+    }
+
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -149,7 +155,7 @@ impl<K: Ord + Clone, V: Default> Table<K, V> {
 }
 
 /// A table that knows which of its entries were reached to be changed since it was last asked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tracked<K, V> {
     table: Table<K, V>,
     touched: Table<K, bool>,

@@ -1,18 +1,16 @@
 //! Delivering changes of a served task: one after the other, each until it is taken (A2A 1.0 §4.3.3).
 
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{Ended, Run};
-use crate::a2a::asked::PushConfig;
 use crate::a2a::{Dialect, Event};
 use crate::exchange::{Plan, Report, Want};
 use crate::held::Share;
 use crate::io::{Deadline, ExchangeId, Headers, Level, Method, Reason};
 use crate::json::Object;
 use crate::mcp::outcome::ToolResult;
-use crate::served::TaskNumber;
+use crate::served::{Body, Queue, ServedTask, TaskNumber};
 use crate::time::Instant;
 use crate::url::Url;
 
@@ -26,25 +24,20 @@ const TOLD_AT: u32 = 9;
 const TIMEOUT_MS: u64 = 30_000;
 /// How much may wait for one receiver, in changes and in bytes. Beyond that, and where no room is left below `held_bytes`,
 /// it gets the task as it stands in place of the changes.
-const WAITING: usize = 1000;
+const WAITING: u64 = 1000;
 const WAITING_BYTES: usize = 8 << 20;
-/// How much of what waits is kept, in bytes, as it is written again with each change. Beyond that it is kept that the task
-/// as it stands is to be told.
-const KEPT_BYTES: usize = 16 << 10;
 /// How much of a receiver's answer is read.
 const ANSWER_BYTES: u64 = 64 << 10;
-
-/// Something to be delivered: a change as it is written, or the task as it stands when its turn comes.
-pub type Body = Option<String>;
 
 /// The deliveries to one place.
 #[derive(Debug)]
 pub struct Delivery {
     task: TaskNumber,
+    /// where in the task what waits is
+    place: u64,
     is_10: bool,
     url: Url,
     headers: Headers,
-    queue: VecDeque<Body>,
     exchange: Option<ExchangeId>,
     tries: u32,
     wake: Option<(Instant, Reason)>,
@@ -56,13 +49,20 @@ fn length(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-fn bytes(queue: &VecDeque<Body>) -> usize {
-    queue.iter().flatten().map(String::len).sum()
+fn bytes(queue: &Queue<Body>, count: usize) -> usize {
+    queue.values().take(count).flatten().map(String::len).sum()
+}
+
+/// What waits for the receiver at that place of a task.
+fn queue(task: &mut ServedTask, place: u64) -> Option<&mut Queue<Body>> {
+    task.pushes.iter_mut().find(|push| push.place == place).map(|push| &mut push.waiting)
 }
 
 impl Delivery {
     /// Begins to deliver; `None` where there is nowhere to.
-    pub fn start(run: &mut Run<'_>, task: TaskNumber, config: &PushConfig, is_10: bool, queue: VecDeque<Body>) -> Option<Self> {
+    pub fn start(run: &mut Run<'_>, task: TaskNumber, place: u64) -> Option<Self> {
+        let known = run.served.get_mut(task)?.pushes.iter_mut().find(|push| push.place == place)?;
+        let (config, is_10) = (&known.config, known.is_10);
         let url = Url::parse(&config.url).ok()?;
         let mut headers = Headers::new();
         let mut field = |name: &str, value: &str| headers.push((name.to_string(), value.to_string()));
@@ -75,8 +75,8 @@ impl Delivery {
             field("Authorization", &format!("{} {credentials}", config.scheme.as_deref().unwrap_or("Bearer")));
         }
         let share = run.ground.held.share();
-        let mut work = Self { task, is_10, url, headers, queue, exchange: None, tries: 0, wake: None, share };
-        work.fit(run.ground.config.limits.held_bytes);
+        let mut work = Self { task, place, is_10, url, headers, exchange: None, tries: 0, wake: None, share };
+        work.fit(&mut known.waiting, run.ground.config.limits.held_bytes);
         match work.send(run) {
             Some(_) => None,
             None => Some(work),
@@ -84,57 +84,52 @@ impl Delivery {
     }
 
     /// One more change.
-    pub fn add(&mut self, body: Body, limit: u64) {
-        if !matches!(self.queue.back(), Some(None)) {
-            self.queue.push_back(body);
-            self.fit(limit);
+    pub fn add(&mut self, queue: &mut Queue<Body>, body: Body, limit: u64) {
+        if !matches!(queue.last(), Some((_, None))) {
+            queue.push(body);
+            self.fit(queue, limit);
         }
     }
 
     /// Where too much waits, the task as it stands takes the place of what has not been begun: it says all that the changes
     /// said.
-    fn fit(&mut self, limit: u64) {
+    fn fit(&mut self, queue: &mut Queue<Body>, limit: u64) {
         let begun = usize::from(self.tries > 0);
-        let all = bytes(&self.queue);
-        let behind = all - self.queue.iter().take(begun).flatten().map(String::len).sum::<usize>();
-        if self.queue.len() > WAITING || behind > WAITING_BYTES || !self.share.fits(length(all), limit) {
-            self.queue.truncate(begun);
-            self.queue.push_back(None);
+        let all = bytes(queue, usize::MAX);
+        let behind = all - bytes(queue, begun);
+        if queue.len() > WAITING || behind > WAITING_BYTES || !self.share.fits(length(all), limit) {
+            queue.truncate(u64::from(self.tries > 0));
+            queue.push(None);
         }
-        self.share.set(length(bytes(&self.queue)));
+        self.share.set(length(bytes(queue, usize::MAX)));
     }
 
     /// What waits.
-    pub fn waiting(&self) -> impl Iterator<Item = &Body> {
-        self.queue.iter()
-    }
-
-    /// What is kept of that.
-    pub fn kept(&self) -> impl Iterator<Item = &Body> {
-        let is_much = bytes(&self.queue) > KEPT_BYTES;
-        self.queue.iter().filter(move |_| !is_much).chain(is_much.then_some(&None))
+    fn waiting<'r>(&self, run: &'r mut Run<'_>) -> Option<&'r mut Queue<Body>> {
+        queue(run.served.get_mut(self.task)?, self.place)
     }
 
     fn send(&mut self, run: &mut Run<'_>) -> Option<Ended> {
         self.wake = None;
-        let Some(task) = run.served.get(self.task) else { return Some(self.give_up(run, "its task is forgotten")) };
-        let Some(body) = self.queue.front() else { return Some(Ok(ToolResult::new("", Object::new()))) };
-        // Once written it stays: what is said again is the same, and what waits behind it came later.
-        let body = if let Some(body) = body {
-            body.clone()
-        } else {
-            let dialect = if self.is_10 { Dialect::JsonRpc10 } else { Dialect::JsonRpc03 };
-            let body = Event::Task(task.task().clone()).write(dialect).into_string();
-            let all = length(bytes(&self.queue) + body.len());
-            if !self.share.fits(all, run.ground.config.limits.held_bytes) {
-                self.wake = Some((run.ground.now.plus_ms(TIMEOUT_MS), Reason::Push));
-                return None;
+        let Some(task) = run.served.get_mut(self.task) else { return Some(self.give_up(run, "its task is forgotten")) };
+        let front = queue(task, self.place).and_then(|queue| queue.first());
+        let body = match front.map(|(_, body)| body.clone()) {
+            None => return Some(Ok(ToolResult::new("", Object::new()))),
+            Some(Some(body)) => body,
+            // Once written it stays: what is said again is the same, and what waits behind it came later.
+            Some(None) => {
+                let dialect = if self.is_10 { Dialect::JsonRpc10 } else { Dialect::JsonRpc03 };
+                let body = Event::Task(task.task().clone()).write(dialect).into_string();
+                let queue = queue(task, self.place)?;
+                let all = length(bytes(queue, usize::MAX) + body.len());
+                if !self.share.fits(all, run.ground.config.limits.held_bytes) {
+                    self.wake = Some((run.ground.now.plus_ms(TIMEOUT_MS), Reason::Push));
+                    return None;
+                }
+                self.share.set(all);
+                *queue.front_mut()? = Some(body.clone());
+                body
             }
-            self.share.set(all);
-            if let Some(front) = self.queue.front_mut() {
-                *front = Some(body.clone());
-            }
-            body
         };
         self.tries = self.tries.saturating_add(1);
         let plan = Plan {
@@ -171,8 +166,10 @@ impl Delivery {
             self.again(run);
             return None;
         }
-        self.queue.pop_front();
-        self.share.set(length(bytes(&self.queue)));
+        if let Some(queue) = self.waiting(run) {
+            queue.pop();
+            self.share.set(length(bytes(queue, usize::MAX)));
+        }
         self.tries = 0;
         self.send(run)
     }
@@ -186,15 +183,19 @@ impl Delivery {
     }
 
     fn notice(&self, run: &mut Run<'_>, event: &'static str, why: &str) {
+        let waiting = self.waiting(run).map_or(0, |queue| queue.len());
         let mut fields = Object::new();
         fields.string("origin", &self.url.origin().to_string()).string("why", why);
-        fields.integer("waiting", u64::try_from(self.queue.len()).unwrap_or(u64::MAX));
+        fields.integer("waiting", waiting);
         run.ground.notice(Level::Warning, event, fields);
     }
 
     fn give_up(&mut self, run: &mut Run<'_>, why: &str) -> Ended {
         self.stop(run);
         self.notice(run, "push_given_up", why);
+        if let Some(queue) = self.waiting(run) {
+            queue.clear();
+        }
         Ok(ToolResult::new("", Object::new()))
     }
 
@@ -234,31 +235,35 @@ mod tests {
     #[test]
     fn the_task_takes_the_place_of_what_is_too_much() {
         let url = Url::parse("https://hook.test/").unwrap();
-        let (queue, headers) = ([Some("first".into())].into(), Headers::new());
         let (pool, limit) = (Pool::default(), 4 * WAITING_BYTES as u64);
-        let (exchange, wake, share) = (None, None, pool.share());
-        let mut work = Delivery { task: TaskNumber(0), is_10: true, url, headers, queue, exchange, tries: 1, wake, share };
-        let waiting = |work: &Delivery| work.waiting().cloned().collect::<Vec<_>>();
+        let (headers, exchange, wake, share) = (Headers::new(), None, None, pool.share());
+        let mut work = Delivery { task: TaskNumber(0), place: 0, is_10: true, url, headers, exchange, tries: 1, wake, share };
+        let filled = |bodies: &[&str]| {
+            let mut queue = Queue::default();
+            bodies.iter().for_each(|body| queue.push(Some(String::from(*body))));
+            queue
+        };
+        let waiting = |queue: &Queue<Body>| queue.values().cloned().collect::<Vec<_>>();
+        let mut queue = filled(&["first"]);
         for number in 1..WAITING {
-            work.add(Some(format!("{number}")), limit);
+            work.add(&mut queue, Some(format!("{number}")), limit);
         }
-        assert_eq!((waiting(&work).len(), waiting(&work).last().cloned()), (WAITING, Some(Some("999".into()))));
+        assert_eq!((queue.len(), waiting(&queue).last().cloned()), (WAITING, Some(Some("999".into()))));
         for _ in 0..2 {
-            work.add(Some("one more".into()), limit);
-            assert_eq!(waiting(&work), [Some("first".into()), None]);
+            work.add(&mut queue, Some("one more".into()), limit);
+            assert_eq!(waiting(&queue), [Some("first".into()), None]);
         }
-        work.queue = [Some("first".into()), Some("second".into())].into();
-        work.add(Some("x".repeat(WAITING_BYTES)), limit);
-        assert_eq!(waiting(&work), [Some("first".into()), None]);
-        work.queue = ["x".repeat(2 * WAITING_BYTES)].map(Some).into();
-        work.add(Some("what is on its way does not count".into()), limit);
-        assert_eq!(work.queue.len(), 2);
-        assert_eq!(work.kept().collect::<Vec<_>>(), [&None], "what is much is not written again and again");
+        queue = filled(&["first", "second"]);
+        work.add(&mut queue, Some("x".repeat(WAITING_BYTES)), limit);
+        assert_eq!(waiting(&queue), [Some("first".into()), None]);
+        queue = filled(&[&"x".repeat(2 * WAITING_BYTES)]);
+        work.add(&mut queue, Some("what is on its way does not count".into()), limit);
+        assert_eq!(queue.len(), 2);
         // Where others hold all there is room for, nothing of this waits.
-        work.queue = [Some("first".into())].into();
+        queue = filled(&["first"]);
         let mut greedy = pool.share();
         greedy.set(limit);
-        work.add(Some("second".into()), limit);
-        assert_eq!((waiting(&work), pool.bytes()), ([Some("first".into()), None].into(), limit + 5));
+        work.add(&mut queue, Some("second".into()), limit);
+        assert_eq!((waiting(&queue), pool.bytes()), ([Some("first".into()), None].into(), limit + 5));
     }
 }

@@ -1,7 +1,6 @@
 //! Push configurations of served tasks, and what is delivered by them (A2A 1.0 §4.3).
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,12 +11,10 @@ use crate::a2a::problem::LIMIT_REACHED;
 use crate::a2a::{Dialect, Problem};
 use crate::call::Work;
 use crate::call::dispatch::Sink;
-use crate::call::push::{Body, Delivery};
+use crate::call::push::Delivery;
 use crate::exchange::Failure;
 use crate::http;
-use crate::json::{Array, Json};
-use crate::list::gather;
-use crate::served::{News, Push, TaskNumber};
+use crate::served::{News, TaskNumber};
 use crate::url::Url;
 
 /// How many places may be told of one task.
@@ -58,31 +55,18 @@ impl Gateway {
         if config.id.is_empty() {
             config.id = if dialect.is_10() { self.ground.random.uuid() } else { task.task().id.clone() };
         }
-        let (id, owner) = (config.id.clone(), task.owner.clone());
+        let id = config.id.clone();
         self.check_push_room(number, &id)?;
         if !self.served.grow(number, config.bytes()) {
             return Err(Problem::new(LIMIT_REACHED, "the tasks would be larger than task_bytes allows: end one first"));
         }
-        let push = Push { config, is_10: dialect.is_10(), call: None };
-        self.learn_push(&push.config);
+        self.learn_push(&config);
         let Some(task) = self.served.get_mut(number) else { return Ok(id) };
-        let Some((at, old)) = task.pushes.iter_mut().enumerate().find(|(_, push)| push.config.id == id) else {
-            task.pushes.push(push);
-            return Ok(id);
-        };
-        // What was not taken where it was wanted before goes where it is wanted now.
-        let old = core::mem::replace(old, push.clone());
-        task.bytes = task.bytes.saturating_sub(old.config.bytes());
-        let Some(call) = old.call else { return Ok(id) };
-        let waiting = match self.calls.get(&call).map(|call| call.work.as_ref()) {
-            Some(Work::Push(delivery)) if old.is_10 == push.is_10 => gather(delivery.waiting().cloned()),
-            Some(_) => [None].into(),
-            None => Vec::new(),
-        };
-        self.stop(call, false);
-        if !waiting.is_empty() {
-            self.begin_delivery(number, at, &owner, &push, waiting.into());
+        let (at, call) = task.add_push(config, dialect.is_10());
+        if let Some(call) = call {
+            self.stop(call, false);
         }
+        self.begin_delivery(number, at);
         Ok(id)
     }
 
@@ -107,11 +91,7 @@ impl Gateway {
 
     /// Forgets a configuration; what is on its way is given up. One that is gone already stays so.
     pub(super) fn remove_push(&mut self, number: TaskNumber, id: &str) {
-        let Some(task) = self.served.get_mut(number) else { return };
-        let Some(at) = task.pushes.iter().position(|push| push.config.id == id) else { return };
-        let push = task.pushes.remove(at);
-        task.bytes = task.bytes.saturating_sub(push.config.bytes());
-        if let Some(call) = push.call {
+        if let Some(call) = self.served.get_mut(number).and_then(|task| task.remove_push(id)) {
             self.stop(call, false);
         }
     }
@@ -119,45 +99,39 @@ impl Gateway {
     /// Sends a change to everybody who wants it, behind what is still on its way there. A receiver that asked for 0.3
     /// gets the whole task, as that version has it: as it was then, or where that is too much as it stands.
     pub(super) fn deliver_pushes(&mut self, News { number, event, whole, .. }: News) {
-        let Some(task) = self.served.get(number) else { return };
-        let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
+        let Some(task) = self.served.get_mut(number) else { return };
         let limit = self.ground.config.limits.held_bytes;
         // What is said in a version is the same to all who take it, and is written once.
-        let mut change = None;
-        for (at, push) in pushes.into_iter().enumerate() {
+        let (mut change, mut idle) = (None, Vec::new());
+        for (at, push) in task.pushes.iter_mut().enumerate() {
             let body =
                 if push.is_10 { Some(&*change.get_or_insert_with(|| event.write(Dialect::JsonRpc10))) } else { whole.as_ref() };
             let body = body.map(|body| body.as_str().to_string());
             match push.call.and_then(|call| self.calls.get_mut(&call)).map(|call| call.work.as_mut()) {
-                Some(Work::Push(delivery)) => {
-                    delivery.add(body, limit);
-                    self.served.touch(number);
+                Some(Work::Push(delivery)) => delivery.add(&mut push.waiting, body, limit),
+                Some(_) | None => {
+                    push.waiting.push(body);
+                    idle.push(at);
                 }
-                Some(_) | None => self.begin_delivery(number, at, &owner, &push, [body].into()),
             }
         }
+        idle.into_iter().for_each(|at| self.begin_delivery(number, at));
     }
 
-    /// What is on its way to a place, as a list of texts. An empty one stands for the task as it is when its turn comes.
-    pub(crate) fn undelivered(&self, push: &Push) -> Json {
-        let mut list = Array::new();
-        if let Some(Work::Push(delivery)) = push.call.and_then(|call| self.calls.get(&call)).map(|call| call.work.as_ref()) {
-            for body in delivery.kept() {
-                list.string(body.as_deref().unwrap_or_default());
-            }
-        }
-        list.finish()
-    }
-
-    /// Begins to deliver to a place where nothing is on its way.
-    pub(super) fn begin_delivery(&mut self, number: TaskNumber, at: usize, owner: &str, push: &Push, bodies: VecDeque<Body>) {
-        let started = self.unattended(owner, |run| {
-            let work = Delivery::start(run, number, &push.config, push.is_10, bodies);
+    /// Begins to deliver what waits for a place to which nothing is on its way.
+    pub(super) fn begin_delivery(&mut self, number: TaskNumber, at: usize) {
+        let Some(task) = self.served.get(number) else { return };
+        let Some(place) = task.pushes.get(at).filter(|push| !push.waiting.is_empty()).map(|push| push.place) else { return };
+        let owner = task.owner.clone();
+        let started = self.unattended(&owner, |run| {
+            let work = Delivery::start(run, number, place);
             Ok(work.map(|work| (Sink::Push(number), Box::new(Work::Push(work)))))
         });
-        let known = self.served.get_mut(number).and_then(|task| task.pushes.get_mut(at));
-        if let (Some(known), Ok(call)) = (known, started) {
-            known.call = call;
+        if let Some(known) = self.served.get_mut(number).and_then(|task| task.pushes.get_mut(at)) {
+            known.call = started.ok().flatten();
+            if known.call.is_none() {
+                known.waiting.clear();
+            }
         }
     }
 }

@@ -121,7 +121,7 @@ impl Gateway {
             return self.fail_relayed(number, error);
         };
         let Some(was) = before.take() else { return self.fail_relayed(number, error) };
-        let (followed, next) = (was.call, (!waiting.is_empty()).then(|| waiting.remove(0)));
+        let (followed, next) = (was.call, waiting.pop());
         (*call, *heard) = (followed, followed.is_some());
         // What the agent made of a message that it may have got is to be read.
         let is_still = followed.is_none() && next.is_none() && was.state.is_interrupted() && is_unsent(error);
@@ -246,8 +246,7 @@ impl Gateway {
         if is_over {
             return self.release_relayed(number);
         }
-        if !waiting.is_empty() {
-            let (send, hops) = waiting.remove(0);
+        if let Some((send, hops)) = waiting.pop() {
             self.pass_on(number, send, hops);
         }
     }
@@ -309,9 +308,8 @@ impl Gateway {
         // It ended without a word about the message before.
         if !is_over
             && let Some(Duty::Relay { call: None, waiting, .. }) = self.served.get_mut(number).map(|task| &mut task.duty)
-            && !waiting.is_empty()
+            && let Some((send, hops)) = waiting.pop()
         {
-            let (send, hops) = waiting.remove(0);
             self.pass_on(number, send, hops);
         }
     }

@@ -23,8 +23,8 @@ use crate::tools::SEND_MESSAGE;
 impl Gateway {
     /// Hands a message to whoever works on its task.
     pub(super) fn set_to_work(&mut self, number: TaskNumber, send: SendRequest, hops: u64) {
-        let Some(duty) = self.served.get(number).map(|task| task.duty.clone()) else { return };
-        match duty {
+        let Some(task) = self.served.get(number) else { return };
+        match &task.duty {
             Duty::Echo => self.echo(number, send.message.parts),
             Duty::Inbox => {
                 self.served.begin(number, &mut self.ground.random);
@@ -152,8 +152,8 @@ impl Gateway {
     /// Takes up what restored tasks were at: deliveries go on, and so does the work of other agents; what a function of
     /// the host did is lost.
     pub(crate) fn resume_served(&mut self) {
-        for Restored { number, busy, waiting } in self.served.take_restored(self.ground.config.limits.artifact_bytes) {
-            self.resume_pushes(number, waiting);
+        for Restored { number, busy } in self.served.take_restored(self.ground.config.limits.artifact_bytes) {
+            self.resume_pushes(number);
             self.served.await_tools(number);
             let Some(task) = self.served.get(number) else { continue };
             // A change is kept before the record that says who works on it: the process may have ended between the two.
@@ -171,15 +171,11 @@ impl Gateway {
         self.tell_watchers();
     }
 
-    fn resume_pushes(&mut self, number: TaskNumber, waiting: Vec<Vec<String>>) {
-        let Some(task) = self.served.get(number) else { return };
-        let (owner, pushes) = (task.owner.clone(), task.pushes.clone());
-        for (at, (push, bodies)) in pushes.iter().zip(waiting).enumerate() {
-            self.learn_push(&push.config);
-            if !bodies.is_empty() {
-                let bodies = gather(bodies.into_iter().map(|body| Some(body).filter(|body| !body.is_empty())));
-                self.begin_delivery(number, at, &owner, push, bodies.into());
-            }
+    fn resume_pushes(&mut self, number: TaskNumber) {
+        let configs = self.served.get(number).map(|task| gather(task.pushes.iter().map(|push| push.config.clone())));
+        for (at, config) in configs.into_iter().flatten().enumerate() {
+            self.learn_push(&config);
+            self.begin_delivery(number, at);
         }
     }
 }

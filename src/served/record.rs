@@ -4,10 +4,9 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Duty, Push, Sent, ServedTask, ServedTasks, TaskNumber};
-use crate::a2a::asked::PushConfig;
-use crate::a2a::{Dialect, Message, SendRequest, Task};
-use crate::json::{Array, Json, Object};
+use super::{Duty, Sent, ServedTask, ServedTasks, TaskNumber};
+use crate::a2a::{Dialect, Task};
+use crate::json::{Json, Object};
 use crate::list::gather;
 use crate::snapshot::Record;
 use crate::time::WallTime;
@@ -19,8 +18,6 @@ pub struct Restored {
     pub number: TaskNumber,
     /// whether somebody was at work
     pub busy: bool,
-    /// what was not delivered, for each push configuration
-    pub waiting: Vec<Vec<String>>,
 }
 
 impl ServedTasks {
@@ -36,16 +33,11 @@ impl ServedTasks {
         self.next_work = self.next_work.max(works);
     }
 
-    /// Writes what a later process needs of a task: whole, or what is kept beside its [parts](Self::unsaved). `waiting`
-    /// gives what a push configuration has not delivered; without `credentials` no place of delivery is kept.
+    /// Writes what a later process needs of a task, once it is one for its caller, beside what [waits](Self::waiting): whole,
+    /// or what is kept beside its [parts](Self::unsaved).
     #[must_use]
-    pub fn record(
-        &self,
-        (number, task): (TaskNumber, &ServedTask),
-        waiting: impl Fn(&Push) -> Json,
-        is_whole: bool,
-        credentials: bool,
-    ) -> Json {
+    pub fn record(&self, number: TaskNumber, is_whole: bool) -> Option<Json> {
+        let task = self.get(number).filter(|task| task.begun)?;
         let mut out = Object::new();
         out.string("kind", "task").integer("number", number.0).string("owner", &task.owner).integer("updated", task.updated.0);
         if task.active != task.updated {
@@ -76,23 +68,12 @@ impl ServedTasks {
             Duty::Inbox => out.string("duty", "inbox"),
             Duty::Function { .. } => out.string("duty", "function"),
             Duty::Tool { tool, .. } => out.string("duty", "tool").string("tool", tool),
-            Duty::Relay { agent, task_id, context_id, waiting, .. } => {
+            Duty::Relay { agent, task_id, context_id, .. } => {
                 out.string("duty", "relay").string("agent", agent).optional_string("task_id", task_id.as_deref());
-                if !waiting.is_empty() {
-                    out.nested("messages", written(waiting));
-                }
                 out.optional_string("context_id", context_id.as_deref())
             }
         };
-        let mut pushes = Array::new();
-        for push in task.pushes.iter().filter(|_| credentials) {
-            let mut entry = Object::new();
-            entry.boolean("is_10", push.is_10).json("config", &push.config.write("", Dialect::JsonRpc10));
-            entry.json("waiting", &waiting(push));
-            pushes.nested(entry);
-        }
-        out.nested("pushes", pushes);
-        out.finish()
+        Some(out.finish())
     }
 
     /// Reads what [`record`](Self::record) wrote. Nobody is at work any more.
@@ -105,9 +86,8 @@ impl ServedTasks {
             "tool" => Duty::Tool { tool: record.text("tool"), call: None },
             _ => {
                 let mut duty = Duty::relay(record.text("agent"));
-                if let Duty::Relay { task_id, context_id, waiting, .. } = &mut duty {
+                if let Duty::Relay { task_id, context_id, .. } = &mut duty {
                     (*task_id, *context_id) = (record.optional("task_id"), record.optional("context_id"));
-                    *waiting = record.value("messages").map_or_else(Vec::new, |_| unsent(record));
                 }
                 duty
             }
@@ -128,18 +108,9 @@ impl ServedTasks {
             let [is_ours, is_apart] = ["ours", "apart"].map(|name| entry.value(name).is_some());
             Box::new(Sent { keys, fault: entry.optional("fault"), retry_ms: None, is_ours, is_apart })
         });
-        let mut waiting = Vec::new();
-        for raw in record.list("pushes") {
-            let entry = record.of(Some(raw));
-            let config = entry.value("config").and_then(|raw| PushConfig::read(raw).ok());
-            if let Some(config) = entry.found(config.map(Some)) {
-                restored.pushes.push(Push { config, is_10: entry.boolean("is_10"), call: None });
-            }
-            waiting.push(entry.texts("waiting"));
-        }
         self.next = self.next.max(number.0 + 1);
         self.put(number, restored);
-        self.restored.push(Restored { number, busy: record.boolean("busy"), waiting });
+        self.restored.push(Restored { number, busy: record.boolean("busy") });
     }
 
     /// What is to be taken up, every task whole and bounded by what its artifacts may take.
@@ -152,37 +123,4 @@ impl ServedTasks {
         }
         restored
     }
-}
-
-/// Messages that wait to be passed on.
-fn written(waiting: &[(SendRequest, u64)]) -> Array {
-    let mut all = Array::new();
-    for (send, hops) in waiting {
-        let mut entry = Object::new();
-        entry.json("message", &send.message.to_json()).optional_json("metadata", send.metadata.as_ref());
-        if let Some(modes) = &send.accepted_output_modes {
-            entry.strings("modes", modes);
-        }
-        if let Some(turns) = send.history_length {
-            entry.integer("turns", turns);
-        }
-        entry.integer("hops", *hops);
-        all.nested(entry);
-    }
-    all
-}
-
-/// Reads what [`written`] wrote.
-fn unsent(record: &Record<'_, '_>) -> Vec<(SendRequest, u64)> {
-    gather(record.list("messages").into_iter().map(|raw| read(&record.of(Some(raw)))))
-}
-
-fn read(entry: &Record<'_, '_>) -> (SendRequest, u64) {
-    let message = entry.value("message").and_then(|raw| Message::read(raw, Dialect::JsonRpc10).ok());
-    let message = entry.found(message.map(Some)).unwrap_or_else(|| Message::from_user(String::new(), Vec::new()));
-    let metadata = entry.value("metadata").map(Json::from_raw);
-    let accepted_output_modes = entry.value("modes").map(|_| entry.texts("modes"));
-    let history_length = entry.value("turns").map(|_| entry.number("turns"));
-    let send = SendRequest { message, metadata, accepted_output_modes, history_length, return_immediately: false };
-    (send, entry.number("hops"))
 }

@@ -6,9 +6,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{ServedTask, ServedTasks, TaskNumber};
+use super::{ServedTask, ServedTasks, TaskNumber, waiting};
 use crate::a2a::{Dialect, Event, Message, Task, event};
-use crate::json::{Json, Object};
+use crate::json::Json;
 use crate::snapshot::Record;
 
 /// What a task takes in.
@@ -31,6 +31,8 @@ pub(super) struct Kept {
     enough: u64,
     /// what it took in since it was kept
     pub(super) steps: Vec<Step>,
+    /// the places of push configurations that are gone
+    pub(super) gone: Vec<u64>,
 }
 
 /// What a record takes beside the texts in it, about; and what is kept in steps at least.
@@ -44,15 +46,15 @@ impl ServedTasks {
         let mut saves = Vec::new();
         let Some(task) = self.tasks.reach(&number) else { return saves };
         let steps = core::mem::take(&mut task.kept.steps);
-        if !task.begun || steps.is_empty() && task.kept.whole.is_some() {
+        if !task.begun {
+            return saves;
+        }
+        waiting::save(number, task, &mut saves);
+        if steps.is_empty() && task.kept.whole.is_some() {
             return saves;
         }
         let (bytes, before) = (task.bytes + STEP_BYTES * (task.kept.next + steps.len() as u64), task.kept.whole);
-        let part = |kind: &str, at: u64| {
-            let mut record = Object::new();
-            record.string("kind", kind).integer("task", number.0).integer("number", at);
-            record
-        };
+        let part = |kind: &str, at: u64| waiting::part(kind, number, at);
         match before.filter(|_| bytes < task.kept.enough) {
             Some(whole) => {
                 for step in steps {
@@ -71,7 +73,7 @@ impl ServedTasks {
                 record.json("whole", &task.task().to_json());
                 saves.push((whole.to_string(), Some(record.finish())));
                 saves.extend(before.map(|before| (before.to_string(), None)));
-                task.kept = Kept { whole: Some(whole), next: whole + 1, enough: bytes * 2 + STEPS_BYTES, steps: Vec::new() };
+                (task.kept.whole, task.kept.next, task.kept.enough) = (Some(whole), whole + 1, bytes * 2 + STEPS_BYTES);
             }
         }
         saves
@@ -108,5 +110,6 @@ impl ServedTask {
     /// Takes nothing for unsaved any more.
     pub fn forget_steps(&mut self) {
         self.kept.steps.clear();
+        waiting::forget(self);
     }
 }

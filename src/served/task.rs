@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::life::{self, Who};
+use super::queue::Queue;
 use super::steps::{Kept, Step};
 use crate::a2a::asked::PushConfig;
 use crate::a2a::{Artifact, ArtifactUpdate, Assembly, Event, Message, Part, Role, SendRequest, State};
@@ -61,15 +62,24 @@ pub struct Sent {
     pub is_apart: bool,
 }
 
+/// Something to be delivered: a change as it is written, or the task as it stands when its turn comes.
+pub type Body = Option<String>;
+
 /// Where changes of a task are delivered, and in which form.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Push {
+    /// which of the task's, in the order of their coming
+    pub place: u64,
     /// where
     pub config: PushConfig,
     /// the form of 1.0, or of 0.3
     pub is_10: bool,
     /// the deliveries, once there were any
     pub call: Option<CallId>,
+    /// what is to be delivered
+    pub waiting: Queue<Body>,
+    /// whether it is kept as it is
+    pub(super) is_kept: bool,
 }
 
 /// Who works on a task.
@@ -108,7 +118,7 @@ pub enum Duty {
         /// what was before a further message, until the agent has said something about that
         before: Option<Box<Before>>,
         /// messages for the task there, with the gateways they passed: each goes when the one before it was taken
-        waiting: Vec<(SendRequest, u64)>,
+        waiting: Queue<(SendRequest, u64)>,
     },
 }
 
@@ -121,12 +131,29 @@ pub struct Before {
     pub state: State,
 }
 
+impl Push {
+    /// A configuration to which nothing was delivered yet.
+    #[must_use]
+    pub fn new(place: u64, config: PushConfig, is_10: bool) -> Self {
+        Self { place, config, is_10, call: None, waiting: Queue::default(), is_kept: false }
+    }
+}
+
 impl Duty {
     /// The work of an agent that was told nothing yet.
     #[must_use]
     pub fn relay(agent: String) -> Self {
         let (task_id, context_id) = (None, None);
-        Self::Relay { agent, call: None, task_id, context_id, heard: false, ended: false, before: None, waiting: Vec::new() }
+        Self::Relay {
+            agent,
+            call: None,
+            task_id,
+            context_id,
+            heard: false,
+            ended: false,
+            before: None,
+            waiting: Queue::default(),
+        }
     }
 
     /// Whether somebody is at work who will report.
@@ -376,6 +403,34 @@ impl ServedTask {
             Some(id) => named(id),
             None => named(&self.task().id).or_else(|| self.pushes.first().filter(|_| self.pushes.len() == 1)),
         }
+    }
+
+    /// Adds a push configuration, or puts it in the place of the one of its id. Gives where it is in the list, and what
+    /// delivered to the one before. What was not taken where it was wanted before is wanted there now.
+    pub fn add_push(&mut self, config: PushConfig, is_10: bool) -> (usize, Option<CallId>) {
+        if let Some(at) = self.pushes.iter().position(|push| push.config.id == config.id)
+            && let Some(push) = self.pushes.get_mut(at)
+        {
+            self.bytes = self.bytes.saturating_sub(push.config.bytes());
+            if push.is_10 != is_10 && !push.waiting.is_empty() {
+                push.waiting.clear();
+                push.waiting.push(None);
+            }
+            (push.config, push.is_10, push.is_kept) = (config, is_10, false);
+            return (at, push.call.take());
+        }
+        let place = self.pushes.last().map_or(0, |push| push.place + 1);
+        self.pushes.push(Push::new(place, config, is_10));
+        (self.pushes.len() - 1, None)
+    }
+
+    /// Forgets a push configuration, and gives what delivered to it.
+    pub fn remove_push(&mut self, id: &str) -> Option<CallId> {
+        let at = self.pushes.iter().position(|push| push.config.id == id)?;
+        let push = self.pushes.remove(at);
+        self.bytes = self.bytes.saturating_sub(push.config.bytes());
+        self.kept.gone.push(push.place);
+        push.call
     }
 
     /// One line about it for people.

@@ -22,7 +22,6 @@ use crate::mcp::subject::may_ask;
 use crate::plain::KnownAgent;
 use crate::registry::{Agent, Profile};
 use crate::scope::{Card, Scope};
-use crate::served::TaskNumber;
 use crate::url::Url;
 
 /// What records are written for.
@@ -70,8 +69,10 @@ impl Gateway {
         for (name, scope) in self.scopes.iter() {
             Writer { ground: &self.ground, name, scope, form }.every(add);
         }
-        for (number, _) in self.served.iter() {
-            self.task_record(number, form).map(&mut *add);
+        for (number, task) in self.served.iter() {
+            let clean = |record| if form.keeps_secrets() { record } else { self.clean(&task.owner, record) };
+            self.served.record(number, true).map(clean).map(&mut *add);
+            self.served.waiting(number, form.keeps_secrets(), &mut |record| add(clean(record)));
         }
         for name in self.ground.directory.names() {
             self.ground.directory.record(name).map(&mut *add);
@@ -108,14 +109,6 @@ impl Gateway {
             record.integer("lookups", self.ground.lookups.counter());
         }
         record.finish()
-    }
-
-    /// A served task, once it is one for its caller.
-    pub(super) fn task_record(&self, number: TaskNumber, form: Form) -> Option<Json> {
-        let task = self.served.get(number).filter(|task| task.begun)?;
-        let (is_whole, credentials) = (form != Form::Kept, form.keeps_secrets());
-        let record = self.served.record((number, task), |push| self.undelivered(push), is_whole, credentials);
-        Some(if form.keeps_secrets() { record } else { self.clean(&task.owner, record) })
     }
 }
 

@@ -101,6 +101,7 @@ impl Gateway {
             }
             "task" => self.served.restore(record),
             "task_whole" | "task_step" => self.served.restore_part(record),
+            "push" | "waiting" => self.served.restore_waiting(record),
             "approval" => self.ground.approvals.restore(Request::read(record)),
             "pin" => self.ground.pins.restore(record),
             "listed" => self.ground.directory.restore(record),
@@ -346,8 +347,8 @@ fn in_order(records: &[Json]) -> impl Iterator<Item = &Json> {
             // An agent's header fields are secrets too, which keep their numbers where they are known before.
             "secret" => 0,
             "whole_card" | "said" | "inbox" | "card" | "stream" | "task" => 2,
-            "event" | "task_whole" | "task_step" => 3,
-            "call" => 4,
+            "event" | "task_whole" | "task_step" | "push" => 3,
+            "call" | "waiting" => 4,
             _ => 1,
         };
         (rank, record.place("number"))

@@ -114,7 +114,7 @@ impl Gateway {
             for (part, record) in self.served.unsaved(*task) {
                 keeper.write(crate::text::joined(&[place.as_str(), "/", &part], ""), record);
             }
-            keeper.put(place, self.task_record(*task, Form::Kept));
+            keeper.put(place, self.served.record(*task, false));
         }
         for (id, _) in self.ground.approvals.take_changed().iter() {
             keeper.write(key(&["approval", id]), self.ground.approvals.get(id).map(Request::record));

@@ -100,6 +100,69 @@ fn a_task_that_grows_is_not_written_again_with_every_piece() {
 }
 
 #[test]
+fn what_waits_for_a_receiver_is_written_once() {
+    let config = r#"{"a2a":{"responder":"function"}}"#;
+    let written = |webhooks: usize, pieces: usize| {
+        let mut world = World::new(config);
+        let (work, id) = begin(&mut world, "long");
+        for number in 0..webhooks {
+            let push = format!(r#"{{"taskId":"{id}","url":"https://hook.test/{number}","token":"{}"}}"#, "t".repeat(4000));
+            result(&mut world, "CreateTaskPushNotificationConfig", &push);
+        }
+        world.checks = false;
+        let before = world.written;
+        for piece in 0..pieces {
+            chunk(&mut world, work, &"soup ".repeat(20), piece > 0);
+        }
+        (world.written - before, world)
+    };
+    let (without, _) = written(0, 400);
+    let ((half, _), (whole, mut world)) = (written(2, 200), written(2, 400));
+    assert!(whole < 5 * half / 2 && whole < 4 * without, "{half}, {whole}, {without} without anybody to tell");
+    let waiting = |world: &World| world.storage.keys().iter().filter(|key| key.contains("/push/")).count();
+    assert_eq!(waiting(&world), 2 * (1 + 400));
+    // What was taken is kept no more, nor is what waits where nobody is to be told any more.
+    let (exchange, _) = world.fetches.pop().unwrap();
+    world.input(Input::Head { exchange, status: 200, headers: vec![] });
+    world.input(Input::End { exchange });
+    assert_eq!(waiting(&world), 2 * (1 + 400) - 1);
+    world.checks = true;
+    let pushes = "/a2a/rest/tasks/ID/pushNotificationConfigs".replace("ID", &text(&only(&mut world), "id"));
+    let configs = super::caller::value(&super::caller::get(&mut world, &pushes).body);
+    let gone = format!("{pushes}/{}", text(&configs, "configs.0.id"));
+    world.send("DELETE", &gone, &[], "");
+    assert_eq!(waiting(&world), 1 + 400 - 1);
+}
+
+/// The only task.
+fn only(world: &mut World) -> serde_json::Value {
+    at(&result(world, "ListTasks", "{}"), "tasks.0").clone()
+}
+
+#[test]
+fn messages_that_wait_to_be_passed_on_are_written_once() {
+    let config = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
+    let mut world = World::new(config);
+    let stream = call(&mut world, "SendStreamingMessage", &send_params("one"));
+    let up = relay::asked(&mut world);
+    up.begin(&mut world);
+    let id = text(&events(&world, stream)[0], "task.id");
+    let said = "word ".repeat(200);
+    let say = |world: &mut World| {
+        let before = world.written;
+        let more = format!(r#"{{"message":{},"configuration":{{"returnImmediately":true}}}}"#, super::caller::reply(&id, &said));
+        result(world, "SendMessage", &more);
+        world.written - before
+    };
+    let written: Vec<usize> = (0..40).map(|_| say(&mut world)).collect();
+    let waiting = |world: &World| world.storage.keys().iter().filter(|key| key.contains("/message/")).count();
+    assert_eq!(waiting(&world), 39, "the first one is on its way");
+    assert!(written.iter().sum::<usize>() < 5 * 40 * said.len(), "{written:?}");
+    relay::asked(&mut world).begin(&mut world);
+    assert_eq!(waiting(&world), 38);
+}
+
+#[test]
 fn an_inbox_task_waits_for_its_answer() {
     let config = r#"{"a2a":{}}"#;
     let mut world = World::new(config);

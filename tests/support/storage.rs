@@ -33,7 +33,21 @@ impl Storage {
 
     /// How many records there are of each kind, but for cards, which are forgotten where their time is up.
     fn counts(pieces: &[String]) -> Vec<usize> {
-        let kinds = ["peer", "http_session", "stream", "event", "agent", "said", "caller", "inbox", "call", "secret"];
+        let kinds = [
+            "peer",
+            "http_session",
+            "stream",
+            "event",
+            "agent",
+            "said",
+            "caller",
+            "inbox",
+            "call",
+            "secret",
+            "task",
+            "push",
+            "waiting",
+        ];
         let text = pieces.concat();
         kinds.iter().map(|kind| text.matches(&format!(r#"{{"kind":"{kind}""#)).count()).collect()
     }
