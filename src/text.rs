@@ -88,6 +88,16 @@ fn distance(from: &[u8], to: &[u8]) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
+/// The first bytes of a text, so many or a few less.
+#[must_use]
+pub fn start(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
 /// The last bytes of a text, so many or a few more.
 #[must_use]
 pub fn end(text: &str, bytes: usize) -> &str {

@@ -15,6 +15,7 @@ use crate::call::CallId;
 use crate::ids::Random;
 use crate::io::{RequestId, WorkId};
 use crate::json::Json;
+use crate::text;
 use crate::time::WallTime;
 
 /// A task.
@@ -175,6 +176,9 @@ pub enum Refused {
     /// its artifacts are larger than the limit
     TooLarge,
 }
+
+/// How much of what was asked is told in a line for people.
+const LINE_BYTES: usize = 4000;
 
 /// What a message, a part or a list takes beyond its texts, about.
 const FRAME_BYTES: usize = 192;
@@ -433,17 +437,26 @@ impl ServedTask {
         push.call
     }
 
-    /// One line about it for people.
+    /// What it is and what was asked, for people.
     #[must_use]
     pub fn line(&self) -> String {
-        format!("{}: {} (from {})", self.task().id, self.state().kebab(), self.owner)
+        let asked = self.asked();
+        let start = text::start(&asked, LINE_BYTES);
+        let rest = if start.len() < asked.len() { " (and more)" } else { "" };
+        format!("{}: {} (from {}): {start}{rest}", self.task().id, self.state().kebab(), self.owner)
     }
 
-    /// The last words of its caller.
+    /// What its caller said since anybody answered.
     #[must_use]
     pub fn asked(&self) -> String {
-        let history = self.task().history.iter().flatten();
-        history.rev().find(|message| message.role == Role::User).map(Message::readable).unwrap_or_default()
+        let mut said = Vec::new();
+        for message in self.task().history.iter().flatten() {
+            match message.role {
+                Role::User => said.push(message.readable()),
+                Role::Agent | Role::Unspecified | Role::Other(_) => said.clear(),
+            }
+        }
+        text::joined(&said, "\n")
     }
 }
 

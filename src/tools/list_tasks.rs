@@ -1,5 +1,6 @@
 //! list_tasks.
 
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -42,6 +43,9 @@ fn start(run: &mut Run<'_>, mut arguments: Arguments<'_>) -> Result<Started, Too
     for task in page.into_iter().filter_map(|number| run.served.get(number)) {
         tasks.json(&task.task().write(crate::a2a::Dialect::JsonRpc10, View::WHOLE));
         lines.push(task.line());
+    }
+    if let Some(next) = &next {
+        lines.push(format!("There are more: cursor {next}"));
     }
     let mut out = Object::new();
     out.nested("tasks", tasks).optional_string("next_cursor", next.as_deref());

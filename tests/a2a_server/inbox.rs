@@ -44,6 +44,25 @@ fn a_task_is_seen_and_answered() {
 }
 
 #[test]
+fn the_text_alone_tells_what_was_asked() {
+    let mut world = inbox();
+    let told = |world: &mut World, name: &str, arguments: &str| {
+        let params = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
+        let request = world.modern_as(&[], "1", "tools/call", name, &params);
+        text(&value(&world.done(request).body), "result.content.0.text")
+    };
+    call(&mut world, "SendStreamingMessage", &send_params("what is for dinner?"));
+    let id = text(&tool(&mut world, "list_tasks", "{}"), "tasks.0.id");
+    call(&mut world, "SendStreamingMessage", &format!(r#"{{"message":{}}}"#, reply(&id, "for five")));
+    let line = format!("{id}: submitted (from local): what is for dinner?\nfor five");
+    assert_eq!((told(&mut world, "check_inbox", "{}"), told(&mut world, "list_tasks", "{}")), (line.clone(), line));
+    call(&mut world, "SendStreamingMessage", &send_params(&"é".repeat(3000)));
+    let page = tool(&mut world, "list_tasks", r#"{"limit":1}"#);
+    let (more, cursor) = (told(&mut world, "list_tasks", r#"{"limit":1}"#), text(&page, "next_cursor"));
+    assert!(more.ends_with(&format!("é (and more)\nThere are more: cursor {cursor}")) && more.len() < 4200, "{more}");
+}
+
+#[test]
 fn what_is_empty_is_told_as_what_it_is() {
     let mut world = inbox();
     call(&mut world, "SendStreamingMessage", &send_params("x"));
