@@ -175,8 +175,11 @@ impl Gateway {
     fn restore_session(&mut self, record: &Record<'_, '_>) {
         let share = self.ground.kept_events.share();
         let (name, session) = (record.text("name"), HttpSession::read(record, self.ground.now, share));
-        self.incoming.session_of.insert(session.peer, name.clone());
-        self.incoming.sessions.insert(name, session);
+        let peer = session.peer;
+        if let Some(earlier) = self.incoming.sessions.insert(name.clone(), session) {
+            self.incoming.session_of.remove(&earlier.peer);
+        }
+        self.incoming.session_of.insert(peer, name);
     }
 
     fn restore_whole_card(&mut self, record: &Record<'_, '_>) {

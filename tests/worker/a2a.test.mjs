@@ -98,7 +98,7 @@ test("alarms poll for a caller that waits", async (t) => {
 });
 
 test("a webhook is told although its object was lost, and nobody asks", { timeout: 60_000 }, async (t) => {
-  const { runtime, caller } = await world(t, { a2a: {} });
+  const { runtime, agents, caller } = await world(t, { a2a: {} });
   const told = [];
   let isReady = false;
   const hook = createServer((request, response) => {
@@ -109,11 +109,19 @@ test("a webhook is told although its object was lost, and nobody asks", { timeou
   t.after(() => hook.close());
   const taskPushNotificationConfig = { url: `http://127.0.0.1:${hook.address().port}/` };
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
-  await caller("token-of-ann").call("SendMessage", { message, configuration: { taskPushNotificationConfig } });
+  const ann = caller("token-of-ann");
+  const { task } = await ann.call("SendMessage", { message, configuration: { taskPushNotificationConfig } });
   while (told.length === 0) await setTimeout(20);
   await runtime.lose({ principal: "ann" });
   isReady = true;
   while (!told.includes(true)) await setTimeout(50);
+  // Made by its alarm it knows whose it is, and is not taken for a session's that nobody asks for.
+  assert.equal((await ann.call("GetTask", { id: task.id })).id, task.id);
+  const host = new Client(runtime, "token-of-ann");
+  await host.call("connect_agent", { alias: "echo", agent_url: agents.url("echo") });
+  await runtime.ring({ principal: "ann" }, 26 * 3_600_000);
+  await runtime.lose({ principal: "ann" });
+  assert.equal((await host.call("list_agents", {})).agents.length, 1);
 });
 
 test("killed in the middle of a stream, the task goes on and nothing is sent again", async (t) => {

@@ -33,10 +33,14 @@ export class GatewayObject {
   #subrequests;
   #driver;
   #used;
+  #name;
 
   constructor(ctx, env) {
     this.#ctx = ctx;
     const { storage } = ctx;
+    // An alarm makes an object without its name: it is told to requests alone.
+    this.#name = ctx.id.name ?? storage.kv.get("name");
+    if (ctx.id.name !== undefined && storage.kv.get("name") === undefined) storage.kv.put("name", ctx.id.name);
     const pieces = new Pieces(storage.sql);
     const alarm = (this.#alarm = new Alarm(storage));
     this.#subrequests = new Subrequests({ wake: () => alarm.at("subrequests", Date.now(), anotherEvent) });
@@ -58,7 +62,7 @@ export class GatewayObject {
       this.constructor.platform,
     );
     // A principal's object has a name. One of a session has none, and goes when nobody has asked it for long.
-    if (ctx.id.name === undefined) {
+    if (this.#name === undefined) {
       this.#used = storage.kv.get("used");
       if (this.#used !== undefined) this.#expire();
     }
@@ -67,7 +71,7 @@ export class GatewayObject {
   /** The one directory, where discover_agents asks it, for every object but its own. */
   #directory(config, env) {
     const objects = this.constructor.objects?.(env);
-    const asks = config?.directory?.built_in === true && this.#ctx.id.name !== DIRECTORY;
+    const asks = config?.directory?.built_in === true && this.#name !== DIRECTORY;
     return asks && objects ? directoryOf(objects, config) : undefined;
   }
 
@@ -86,7 +90,7 @@ export class GatewayObject {
 
   fetch(request) {
     this.#begin();
-    if (this.#ctx.id.name === undefined) this.#use();
+    if (this.#name === undefined) this.#use();
     return respond(this.#driver, request, () => new GatewayError("dead", "a fault in Narrows ended this gateway"), BEHIND_BYTES);
   }
 
@@ -113,7 +117,7 @@ export class GatewayObject {
    */
   #agent(config, env) {
     const { onWork } = this.constructor;
-    if (this.#ctx.id.name === undefined) return { config: { ...config, a2a: { enabled: false } } };
+    if (this.#name === undefined) return { config: { ...config, a2a: { enabled: false } } };
     const a2a = { enabled: config?.a2a !== undefined, responder: "inbox", ...config?.a2a };
     return { config: { ...config, a2a }, onWork: onWork && ((work) => this.constructor.onWork(work, env)) };
   }
