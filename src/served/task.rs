@@ -411,7 +411,7 @@ impl ServedTask {
 
     /// Adds a push configuration, or puts it in the place of the one of its id. Gives where it is in the list, and what
     /// delivered to the one before. What was not taken where it was wanted before is wanted there now.
-    pub fn add_push(&mut self, config: PushConfig, is_10: bool) -> (usize, Option<CallId>) {
+    pub(crate) fn add_push(&mut self, config: PushConfig, is_10: bool) -> (usize, Option<CallId>) {
         if let Some(at) = self.pushes.iter().position(|push| push.config.id == config.id)
             && let Some(push) = self.pushes.get_mut(at)
         {
