@@ -70,13 +70,18 @@ function faultsOf(configuration) {
  * and has the place of its name.
  */
 function fillIn(configuration, environment, faults) {
-  const replaced = (text, place) =>
-    text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name) => {
+  const replaced = (text, place) => {
+    let isWhole = true;
+    const filled = text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name) => {
       const value = environment[name];
-      if (value === undefined) faults.push(`\`${place}\` names the environment variable ${name}, which is not set`);
-      // Something in its place that nothing else is said against.
-      return value ?? (text.startsWith("$") && place.endsWith(".url") ? "https://unset.invalid" : `unset-variable-${name}`);
+      if (value !== undefined) return value;
+      faults.push(`\`${place}\` names the environment variable ${name}, which is not set`);
+      isWhole = false;
+      return `unset-variable-${name}`;
     });
+    // Something in its place that nothing else is said against.
+    return isWhole || !place.endsWith(".url") ? filled : "https://unset.invalid";
+  };
   return withTokens(withServers(withAgents(configuration, replaced), replaced), replaced);
 }
 

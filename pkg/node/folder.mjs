@@ -14,7 +14,7 @@ export function makeFolder(folder, mode) {
     mkdirSync(folder, { mode });
   } catch (error) {
     if (isFolder(folder)) return;
-    if (error.code !== "ENOENT" || isFolder(dirname(folder))) throw error;
+    if (error.code !== "ENOENT" || dirname(folder) === folder || isFolder(dirname(folder))) throw error;
     makeFolder(dirname(folder), mode);
     makeFolder(folder, mode);
   }

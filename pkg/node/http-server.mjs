@@ -133,14 +133,13 @@ class Unread {
     this.#more += length;
     if (this.#more <= this.#limit / 16) return;
     this.#more = 0;
-    let all = 0;
-    for (const { waiting } of this.#answers) all += waiting;
-    if (all <= this.#limit) return;
+    const all = () => [...this.#answers].reduce((sum, { waiting }) => sum + waiting, 0);
+    if (all() <= this.#limit) return;
     for (const slow of [...this.#answers].sort((one, other) => other.waited - one.waited || other.waiting - one.waiting)) {
-      if (all <= this.#limit) return;
       if (slow.waiting <= LEAST_BYTES) continue;
-      all -= slow.waiting;
       slow.destroy();
+      // With it went what waits behind it on its connection.
+      if (all() <= this.#limit) return;
     }
   }
 

@@ -188,18 +188,24 @@ async function add({ words: [id], name = id, key = [], arg = [], config, json, i
   }
   const { env, missing } = await variables(entry.required_env, given(key), { input, output });
   if (missing.length > 0) {
-    const lines = missing.map(({ name, label = name, get_url }) => `  --key ${name}=…   ${label}${get_url ? `, from ${get_url}` : ""}`);
+    const lines = missing.map(({ name, label = name, get_url }) => `  --key ${name}=…   ${visible(`${label}${get_url ? `, from ${get_url}` : ""}`)}`);
     process.stderr.write(`narrows: ${id} needs values that are missing. Nothing was added. Give them, or set the variables:\n${lines.join("\n")}\n`);
     return EXIT_USAGE;
   }
   const { faultsOfText } = await import("./configuration.mjs");
   addServer(file, serverOf(entry, { name, arg, env }), (text) => faultsOfText(file, text, process.env));
   if (json) output.write(`${JSON.stringify({ added: name, file, status: "ready" })}\n`);
-  else output.write(`Ready: ${name} is in ${file}. To try it: narrows mcp test ${name}\n${arg.length > 0 ? "" : indented(entry.setup_instructions)}`);
+  else output.write(`Ready: ${name} is in ${file}. To try it: narrows mcp test ${name}\n${arg.length > 0 ? "" : indented(instructions(entry, name))}`);
   if (entry.oauth === undefined) return EXIT_OK;
   if (input.isTTY && output.isTTY && !json) return login({ words: [name], config: file, output });
   process.stderr.write(`narrows: ${name} asks for a login: narrows mcp login ${name}\n`);
   return EXIT_OK;
+}
+
+/** What is still to be done, for the server under the name that it got. */
+function instructions({ id, setup_instructions: text }, name) {
+  if (name === id) return text;
+  return text?.replaceAll(`mcp remove ${id}`, `mcp remove ${name}`).replaceAll(`mcp add ${id}`, `mcp add ${id} --name ${name}`);
 }
 
 function serverOf({ id, transport, oauth, headers }, { name, arg, env }) {
@@ -224,7 +230,7 @@ async function variables(required, values, { input, output }) {
     else if (process.env[name]) env.push(name);
     else if (input.isTTY && output.isTTY) {
       const hint = [help, get_url].filter(Boolean).join(": ");
-      const typed = await ask(`${label}${hint ? ` (${hint})` : ""}: `, { input, output, hidden: is_secret !== false });
+      const typed = await ask(visible(`${label}${hint ? ` (${hint})` : ""}: `), { input, output, hidden: is_secret !== false });
       if (typed) env.push(`${name}=${typed}`);
       else missing.push(variable);
     } else missing.push(variable);

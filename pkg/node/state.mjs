@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, ftruncateSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { chmodSync, openSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 import { makeFolder } from "./folder.mjs";
@@ -155,7 +155,8 @@ export class State {
       else this.#write(key, pieces);
       this.#forget(key);
     }
-    ftruncateSync(this.#journal, 0);
+    // By its name: Windows cuts no file that is open to be appended to.
+    truncateSync(join(this.#folder, JOURNAL));
     this.#journalBytes = 0;
   }
 

@@ -10,10 +10,11 @@ const LEAST = 4;
  * @param {string[][]} rows
  * @param {{ columns?: number, isTTY?: boolean }} output
  */
-export function table(heads, rows, { columns = 100, isTTY = false }) {
+export function table(heads, rows, { columns, isTTY = false }) {
   const texts = rows.map((row) => row.map(visible));
   const widths = heads.map((head, i) => Math.max(...[head, ...texts.map((row) => row[i])].map(width)));
-  if (isTTY) fit(widths, columns - 2 * (widths.length - 1));
+  // A terminal that does not know how wide it is says 0.
+  if (isTTY) fit(widths, (columns || 100) - 2 * (widths.length - 1));
   const line = (cells) => cells.map((cell, i) => padded(cut(cell, widths[i]), widths[i] + 2)).join("").trimEnd();
   const bold = isTTY && !process.env.NO_COLOR;
   return [bold ? `\u001b[1m${line(heads)}\u001b[0m` : line(heads), ...texts.map(line)].join("\n");

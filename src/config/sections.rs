@@ -48,7 +48,6 @@ pub(super) fn read_history(raw: Option<Raw<'_>>, config: &mut Config, faults: &m
     table.finish();
 }
 
-/// Agents at the top of the configuration or in `a2a`.
 /// Writes the list.
 pub(crate) fn external_agents(agents: &[ExternalAgent]) -> Array {
     let mut list = Array::new();
@@ -63,6 +62,7 @@ pub(crate) fn external_agents(agents: &[ExternalAgent]) -> Array {
     list
 }
 
+/// Agents at the top of the configuration or in `a2a`.
 pub(super) fn read_external_agents(raw: Option<Raw<'_>>, key: &str, config: &mut Config, faults: &mut Vec<String>) {
     let Some(raw) = raw else { return };
     let Some(list) = json::elements(raw) else {

@@ -11,7 +11,7 @@ use crate::call::send::{Keeping, Patience, Send};
 use crate::call::target::Target;
 use crate::call::task::{TaskCall, Wish};
 use crate::call::{CallId, Work};
-use crate::incoming::scope_of;
+use crate::incoming::{Watching, scope_of};
 use crate::json::{Json, Object};
 use crate::mcp::outcome::{Code, ToolError};
 use crate::mcp::tool::Started;
@@ -20,6 +20,9 @@ use crate::tools::{SEND_MESSAGE, take_token};
 
 /// The task and the conversation at an agent.
 type There = (Option<String>, Option<String>);
+
+/// A message that waits, with the gateways that it passed.
+type Waiting = (SendRequest, u64);
 
 impl Gateway {
     /// Whether one more message for a relayed task can be passed on. It has its token then, and what the task was before is
@@ -45,23 +48,39 @@ impl Gateway {
     /// Passes a message on, as soon as the agent has taken the one before: until it says so, its task has no name here, and
     /// an exchange that is given up may take its message with it.
     pub(super) fn pass_on(&mut self, number: TaskNumber, send: SendRequest, hops: u64) {
-        let Some(task) = self.served.get_mut(number) else { return };
+        // Each that does not get through gives the next one: they may be many.
+        let mut next = Some((send, hops));
+        while let Some((send, hops)) = next {
+            next = self.pass_one_on(number, send, hops);
+        }
+    }
+
+    /// The same of one; the next one, where it does not get through.
+    fn pass_one_on(&mut self, number: TaskNumber, send: SendRequest, hops: u64) -> Option<Waiting> {
+        let task = self.served.get_mut(number)?;
         let state = task.state().clone();
-        let Duty::Relay { agent, call, task_id, context_id, before, heard, waiting, .. } = &mut task.duty else { return };
+        let Duty::Relay { agent, call, task_id, context_id, before, heard, waiting, .. } = &mut task.duty else { return None };
         if call.is_some() && !*heard {
             waiting.push((send, hops));
-            return;
+            return None;
         }
         *heard = false;
         let (agent, there) = (agent.clone(), (task_id.clone(), context_id.clone()));
         if task_id.is_some() {
             before.get_or_insert_with(|| Box::new(Before { call: None, state })).call = call.take();
         }
-        self.relay(number, &agent, there, send, hops);
+        self.relay(number, &agent, there, send, hops)
     }
 
-    fn relay(&mut self, number: TaskNumber, agent: &str, (task_id, context_id): There, send: SendRequest, hops: u64) {
-        let Some(owner) = self.served.get(number).map(|task| task.owner.clone()) else { return };
+    fn relay(
+        &mut self,
+        number: TaskNumber,
+        agent: &str,
+        (task_id, context_id): There,
+        send: SendRequest,
+        hops: u64,
+    ) -> Option<Waiting> {
+        let owner = self.served.get(number).map(|task| task.owner.clone())?;
         let mut request = send;
         // A further message has its token already.
         let is_further = request.message.task_id.is_some();
@@ -97,35 +116,46 @@ impl Gateway {
                 Some(Err(error)) => Err(error),
             }
         });
-        self.relaying(number, started);
+        self.relaying(number, started)
     }
 
-    /// Notes which call a relayed task hangs on, or that it could not be passed on.
-    fn relaying(&mut self, number: TaskNumber, started: Result<Option<CallId>, ToolError>) {
-        match started {
+    /// Notes which call a relayed task hangs on, or that it could not be passed on; what is to be passed on then.
+    fn relaying(&mut self, number: TaskNumber, started: Result<Option<CallId>, ToolError>) -> Option<Waiting> {
+        let next = match started {
             Ok(running) => {
                 if let Some(Duty::Relay { call, .. }) = self.served.get_mut(number).map(|task| &mut task.duty) {
                     *call = running;
                 }
+                None
             }
             Err(error) => self.not_passed_on(number, &error),
-        }
+        };
         self.take_relayed();
+        next
     }
 
-    /// A message did not get through. Where it was a further one its task goes on as before, and says so.
-    fn not_passed_on(&mut self, number: TaskNumber, error: &ToolError) {
-        let Some(task) = self.served.get_mut(number) else { return };
+    /// A message did not get through. Where it was a further one its task goes on as before, and says so; with the next one.
+    fn not_passed_on(&mut self, number: TaskNumber, error: &ToolError) -> Option<Waiting> {
+        let task = self.served.get_mut(number)?;
         let now = task.state().clone();
         let Duty::Relay { call, task_id: Some(_), before, heard, waiting, .. } = &mut task.duty else {
-            return self.fail_relayed(number, error);
+            self.fail_relayed(number, error);
+            return None;
         };
-        let Some(was) = before.take() else { return self.fail_relayed(number, error) };
+        let Some(was) = before.take() else {
+            self.fail_relayed(number, error);
+            return None;
+        };
         let (followed, next) = (was.call, waiting.pop());
         (*call, *heard) = (followed, followed.is_some());
         // What the agent made of a message that it may have got is to be read.
         let is_still = followed.is_none() && next.is_none() && was.state.is_interrupted() && is_unsent(error);
         let state = if is_still { was.state.clone() } else { now };
+        if let Some(sent) = task.sent.as_mut().filter(|_| next.is_none() && is_unsent(error)) {
+            // What surely was not taken is sent by the next request of the same name.
+            let last = sent.last.take();
+            sent.keys.retain(|(key, _)| last.as_ref() != Some(key));
+        }
         if next.is_some() {
             *before = Some(was);
         }
@@ -139,23 +169,30 @@ impl Gateway {
             self.take_relayed();
         }
         self.tell_refused(number, state, error);
-        match next {
-            Some((send, hops)) => self.pass_on(number, send, hops),
-            None if followed.is_none() && !is_still => drop(self.relay_again(number)),
-            None => {}
+        let is_over = self.served.get(number).is_none_or(|task| task.state().is_terminal());
+        if next.is_none() && followed.is_none() && !is_still && !is_over {
+            self.relay_again(number);
         }
+        next.filter(|_| !is_over)
     }
 
     /// Says that a message did not get through; a program that waits for what it leads to is told the error.
     fn tell_refused(&mut self, number: TaskNumber, state: State, error: &ToolError) {
-        let set = |gateway: &mut Self, fault: Option<&str>| {
+        let set = |gateway: &mut Self, fault: Option<&ToolError>| {
             if let Some(sent) = gateway.served.get_mut(number).and_then(|task| task.sent.as_mut()) {
-                sent.fault = fault.map(String::from);
+                sent.fault = fault.map(|error| String::from(error.code.name()));
+                sent.retry_ms = fault.and_then(ToolError::retry_after_ms);
             }
         };
-        set(self, Some(error.code.name()));
+        set(self, Some(error));
         self.tell_state(number, state, &error.message);
         self.tell_watchers();
+        // Who waits for the answer to a message waits for that to the last one.
+        let last = self.served.get(number).and_then(|task| task.listeners.last().copied());
+        let waits = |watching: &Watching| !watching.stream && watching.form.plain.is_some();
+        if let Some(request) = last.filter(|request| self.watching(*request).is_some_and(|watching| waits(watching))) {
+            self.plain_late(request);
+        }
         set(self, None);
     }
 
@@ -204,7 +241,9 @@ impl Gateway {
                 Event::Message(_) => (None, None, true),
                 Event::Other(_) => (None, None, false),
             };
-            let is_apart = task.as_ref().is_some_and(|id| self.served.is_known_by(number, id));
+            let is_unnamed = |task: &ServedTask| matches!(task.duty, Duty::Relay { task_id: None, .. }) && task.sent.is_some();
+            let is_new = self.served.get(number).is_some_and(is_unnamed);
+            let is_apart = is_new && task.as_ref().is_some_and(|id| self.served.is_known_by(number, id));
             let Some(known) = self.served.get_mut(number) else { continue };
             let mut followed = None;
             if let Duty::Relay { task_id, context_id, call, before, heard, ended, .. } = &mut known.duty {
@@ -303,7 +342,10 @@ impl Gateway {
             return;
         }
         if let Some(error) = error.filter(|_| !is_over) {
-            return self.not_passed_on(number, &error);
+            if let Some((send, hops)) = self.not_passed_on(number, &error) {
+                self.pass_on(number, send, hops);
+            }
+            return;
         }
         // It ended without a word about the message before.
         if !is_over
@@ -328,7 +370,8 @@ impl Gateway {
                 Some(Err(error)) => Err(error),
             }
         });
-        self.relaying(number, started);
+        // Nothing was to be passed on.
+        let _none = self.relaying(number, started);
         true
     }
 }

@@ -220,7 +220,11 @@ impl Gateway {
     pub(super) fn request_gone(&mut self, request: RequestId) {
         match self.incoming.remove(request) {
             Some(Served { stage: Stage::Waiting(waiting), .. }) => self.let_go(waiting, true),
-            Some(Served { stage: Stage::Watching(watching), .. }) => self.unwatch(request, watching.task),
+            Some(Served { stage: Stage::Watching(watching), .. }) => {
+                self.unwatch(request, watching.task);
+                // What comes of it is found by whoever comes back.
+                self.served.begin(watching.task, &mut self.ground.random);
+            }
             Some(Served { stage: Stage::Calling(call), .. }) => self.stop(call, false),
             Some(Served { stage: Stage::Looking(looking), .. }) => {
                 if let Some(lookup) = looking.lookup {

@@ -212,7 +212,7 @@ impl Gateway {
         let due =
             gather(self.incoming.keep_alive.iter().take_while(|((at, _), ())| *at <= now).map(|((_, request), ())| *request));
         for request in due {
-            if self.plain_late(request) || self.looked_too_long(request) {
+            if self.plain_late(request) || self.looked_too_long(request) || self.begin_silent(request) {
                 continue;
             }
             if !self.incoming.comment_later(request, now) {

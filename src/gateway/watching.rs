@@ -12,6 +12,9 @@ use crate::io::{Output, RequestId};
 use crate::json::Json;
 use crate::served::{News, TaskNumber, life};
 
+/// How long a caller who reads a stream is told nothing while a responder may still answer with a message and no task.
+const SILENCE_MS: u64 = 2000;
+
 /// An event as it was written for forms and lengths of history.
 type Written = Vec<(Dialect, u64, Json)>;
 
@@ -27,7 +30,11 @@ impl Gateway {
         task.listeners.push(request);
         let (begun, ended) = (task.begun, task.state().is_terminal());
         let whole = Event::Task(task.task().clone());
-        let comment_at = self.ground.now.plus_ms(KEEP_ALIVE_MS);
+        let is_silent = stream && !begun;
+        let comment_at = self.ground.now.plus_ms(if is_silent { SILENCE_MS } else { KEEP_ALIVE_MS });
+        if is_silent {
+            self.incoming.keep_alive.insert((comment_at, request), ());
+        }
         let watching = Watching { task: number, form: form.clone(), stream, turns, begun: false, comment_at };
         if let Some(served) = self.incoming.requests.get_mut(&request) {
             served.stage = Stage::Watching(watching);
@@ -35,6 +42,17 @@ impl Gateway {
         if stream && begun {
             self.tell_stream(request, number, &whole, &mut Written::new(), ended);
         }
+    }
+
+    /// A responder has said nothing yet to a caller who reads: it is told of its task. Whether it was such a one.
+    pub(super) fn begin_silent(&mut self, request: RequestId) -> bool {
+        let Some(number) = self.watching(request).filter(|watching| watching.stream && !watching.begun).map(|it| it.task) else {
+            return false;
+        };
+        self.incoming.comment_later(request, self.ground.now);
+        self.served.begin(number, &mut self.ground.random);
+        self.tell_watchers();
+        true
     }
 
     pub(super) fn watching(&mut self, request: RequestId) -> Option<&mut Watching> {

@@ -24,6 +24,12 @@ use crate::url::Url;
 
 /// How long a stream that broke is left alone where it does not say itself.
 const RETRY_MS: u64 = 1000;
+/// The bounds of what it may say of the stream of an answer.
+const LEAST_RETRY_MS: u64 = 100;
+const MOST_RETRY_MS: u64 = 3_600_000;
+
+/// How often a session may be over because its stream is unknown. More often there is no stream, as at servers without any.
+const RENEWAL_MS: u64 = 60_000;
 
 /// How often a stream is taken up again without anything new on it.
 const RESUMPTIONS: u32 = 5;
@@ -142,6 +148,8 @@ pub struct HttpWire {
     version: Option<String>,
     open: Table<ExchangeId, Posted>,
     later: Vec<(Instant, Posted)>,
+    /// when a session was last taken to be over because its stream is unknown
+    given_up_at: Option<Instant>,
     /// whether the server is told by a token who asks
     pub authorizes: bool,
     /// the token, and its number
@@ -155,8 +163,22 @@ impl HttpWire {
     pub fn new(number: ServerNumber, url: Url, fields: Headers, events: bool) -> Self {
         let (open, later) = (Table::new(), Vec::new());
         let (endpoint, session, version, token) = (None, None, None, None);
-        let (authorizes, token_number) = (false, 0);
-        Self { number, url, fields, events, endpoint, session, version, open, later, authorizes, token, token_number }
+        let (authorizes, token_number, given_up_at) = (false, 0, None);
+        Self {
+            number,
+            url,
+            fields,
+            events,
+            endpoint,
+            session,
+            version,
+            open,
+            later,
+            given_up_at,
+            authorizes,
+            token,
+            token_number,
+        }
     }
 
     /// Forgets all that was agreed on, and gives up what runs.
@@ -401,7 +423,10 @@ impl HttpWire {
 
     /// The stream of what is said unasked is not to be had: for good, or for now.
     fn not_standing(&mut self, out: &mut Outside<'_>, posted: Posted, status: u16) -> Vec<Heard> {
-        if status == 404 && posted.again.was_there() && self.session.is_some() && self.session == posted.session {
+        let now = out.ground.now;
+        let is_rare = self.given_up_at.is_none_or(|at| now.since(at) >= RENEWAL_MS);
+        if status == 404 && posted.again.was_there() && is_rare && self.session.is_some() && self.session == posted.session {
+            self.given_up_at = Some(now);
             (self.session, self.version) = (None, None);
             return alloc::vec![Heard::SessionOver];
         }
@@ -438,7 +463,7 @@ impl HttpWire {
 
     /// A stream broke, or a request came to nothing.
     fn broke(&mut self, out: &mut Outside<'_>, mut posted: Posted, why: String) -> Vec<Heard> {
-        let wait_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS);
+        let wait_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS).clamp(LEAST_RETRY_MS, MOST_RETRY_MS);
         match posted.wanted {
             For::Nothing => return Vec::new(),
             For::Standing if self.events => return alloc::vec![Heard::Lost(why)],

@@ -121,11 +121,12 @@ pub(super) fn of_header(name: &str, value: &str) -> Vec<String> {
             secrets.extend(password(credential));
         }
         secrets.push(credential.to_owned());
-        // What is quoted, or one of several, may come back by itself.
+        // What is quoted, or one of several, may come back by itself. A word among several is no secret by itself.
         for piece in iter::once(credential).chain(credential.split([',', ';']).take(PIECES)) {
             for (name, said) in [(name, piece), piece.split_once('=').unwrap_or((name, piece))] {
                 let said = said.trim_ascii().trim_matches('"');
-                if said != credential && !says_where(name, said) {
+                let is_word = piece != credential && is_word(said);
+                if said != credential && !is_word && !says_where(name, said) {
                     secrets.push(said.to_owned());
                 }
             }

@@ -13,8 +13,8 @@ use crate::json::Json;
 use crate::list::gather;
 use crate::text;
 
-/// How many bytes a byte takes that is written by number in JSON that stands in a string of JSON in one of JSON.
-const ESCAPE: usize = 9;
+/// How many bytes a byte takes that is written by number in as many strings of JSON in strings of JSON as are read.
+const ESCAPE: usize = 13;
 
 impl Secrets {
     /// Replaces every secret in what an event says. The id of the task stays, as the agent is asked by it.

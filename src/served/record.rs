@@ -106,7 +106,7 @@ impl ServedTasks {
             let keys = entry.pairs("keys").into_iter();
             let keys = gather(keys.map(|(key, print)| (key, crate::text::whole(&print).unwrap_or_default())));
             let [is_ours, is_apart] = ["ours", "apart"].map(|name| entry.value(name).is_some());
-            Box::new(Sent { keys, fault: entry.optional("fault"), retry_ms: None, is_ours, is_apart })
+            Box::new(Sent { keys, last: None, fault: entry.optional("fault"), retry_ms: None, is_ours, is_apart })
         });
         self.next = self.next.max(number.0 + 1);
         self.put(number, restored);

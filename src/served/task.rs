@@ -53,6 +53,8 @@ pub struct ServedTask {
 pub struct Sent {
     /// what the program names its requests by, so that each is made once, and what was asked for under that name
     pub keys: Vec<(String, u64)>,
+    /// by which name its last message was sent, where it has one
+    pub last: Option<String>,
     /// the code of the error where it could not be passed on
     pub fault: Option<String>,
     /// how long the program is to wait then before it tries again, where that is known

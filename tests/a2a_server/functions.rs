@@ -62,6 +62,38 @@ fn an_answer_without_a_task_is_a_whole_message() {
 }
 
 #[test]
+fn a_caller_who_reads_is_told_of_its_task_before_the_first_word_of_a_slow_responder() {
+    let mut world = function();
+    let request = call(&mut world, "SendStreamingMessage", &send_params("hi"));
+    let (work, order) = world.works.pop().unwrap();
+    world.pass(1999);
+    assert!(!world.responses.contains_key(&request));
+    world.pass(1);
+    assert_eq!(kinds(&world, request), ["task submitted"]);
+    let id = text(&value(&order), "task.id");
+    assert_eq!(text(&result(&mut world, "GetTask", &format!(r#"{{"id":"{id}"}}"#)), "id"), id);
+    // What would have been a message without a task completes it.
+    update(&mut world, work, r#"{"message":{"parts":[{"text":"words"}]}}"#);
+    assert_eq!(kinds(&world, request), ["task submitted", "statusUpdate completed"]);
+    assert!(ended(&world, request));
+}
+
+#[test]
+fn what_comes_for_a_caller_who_left_before_the_first_word_is_found() {
+    for method in ["SendMessage", "SendStreamingMessage"] {
+        let mut world = function();
+        let request = call(&mut world, method, &send_params("hi"));
+        let (work, order) = world.works.pop().unwrap();
+        world.gone(request);
+        let get = format!(r#"{{"id":"{}"}}"#, text(&value(&order), "task.id"));
+        assert_eq!(text(&result(&mut world, "GetTask", &get), "status.state"), "TASK_STATE_SUBMITTED", "{method}");
+        update(&mut world, work, r#"{"message":{"parts":[{"text":"words"}]}}"#);
+        let task = result(&mut world, "GetTask", &get);
+        assert_eq!(text(&task, "status.message.parts.0.text"), "words", "{method}");
+    }
+}
+
+#[test]
 fn two_watchers_see_the_same_and_one_may_leave() {
     let mut world = function();
     let first = call(&mut world, "SendStreamingMessage", &send_params("hi"));
@@ -250,9 +282,11 @@ fn a_silent_stream_gets_a_comment() {
     let mut world = function();
     let stream = call(&mut world, "SendStreamingMessage", &send_params("hi"));
     let work = world.works[0].0;
-    world.pass(20_000);
-    assert!(!world.responses.contains_key(&stream));
+    world.pass(2000);
+    world.pass(15_000);
+    assert!(world.body(stream).ends_with(": keep-alive\n\n"));
     state(&mut world, work, "WORKING");
+    assert!(!world.body(stream).ends_with(": keep-alive\n\n"));
     world.pass(15_000);
     assert!(world.body(stream).ends_with(": keep-alive\n\n"));
     world.input(Input::Stop);

@@ -178,3 +178,18 @@ fn the_rate_of_the_agent_costs_a_further_message_nothing() {
     assert_eq!(code(&mut world, "SendMessage", &answer), -32000);
     assert!(!world.aborts.contains(&up.exchange) && world.fetches.is_empty());
 }
+
+#[test]
+fn messages_that_are_all_refused_once_their_turn_comes_leave_the_task_to_its_agent() {
+    let mut world = world();
+    let (id, stream, _, second) = with_a_further_message(&mut world);
+    let secret = immediately(&reply(&id, "ghp_abcdEFGH1234ijklMNOP5678qrstUVWX9012"));
+    for _ in 0..300 {
+        result(&mut world, "SendMessage", &secret);
+    }
+    second.begin(&mut world);
+    assert!(world.fetches.is_empty());
+    second.state(&mut world, "COMPLETED", "done");
+    second.end(&mut world);
+    assert_eq!(kinds(&world, stream).last().unwrap(), "statusUpdate completed");
+}

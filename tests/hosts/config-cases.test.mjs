@@ -95,7 +95,7 @@ test("11, 13: a word for the transport, a name with an underscore, a field witho
 
 test("14: the command as another host starts it", async (t) => {
   const { env } = JSON.parse(readFileSync(file("14-a2a-gateway-env.json"), "utf8")).mcpServers["a2a-gateway"];
-  const command = new Command(t, [], env);
+  const command = new Command(t, [], { ...env, HOME: "/nonexistent", XDG_CONFIG_HOME: "" });
   const { serverInfo } = await command.initialize();
   assert.deepEqual([serverInfo.name, serverInfo.version], ["my-gateway", "1.0.0"]);
 });

@@ -8,6 +8,12 @@ import { Gateway } from "../../pkg/node.mjs";
 import { Caller } from "./a2a.mjs";
 import { settled } from "./driven.mjs";
 
+/** The part of a storage that keeps a value under a name. */
+function values() {
+  const kept = new Map();
+  return { get: (key) => kept.get(key), put: (key, value) => void kept.set(key, value) };
+}
+
 test("an object that cannot keep its state ends before it answers", async () => {
   const aborted = [];
   let broken = false;
@@ -15,7 +21,7 @@ test("an object that cannot keep its state ends before it answers", async () => 
     if (broken && query.startsWith("INSERT")) throw new Error("the database is full");
     return { toArray: () => [] };
   };
-  const storage = { sql: { exec }, setAlarm() {}, deleteAlarm() {} };
+  const storage = { sql: { exec }, kv: values(), setAlarm() {}, deleteAlarm() {} };
   const object = new GatewayObject({ id: { name: "ann" }, storage, abort: (reason) => aborted.push(reason) }, {});
   const say = (name) => {
     const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
@@ -50,7 +56,7 @@ test("what an object sends at its birth goes out with the event that woke it, an
   }
   let alarm;
   const exec = (query) => ({ toArray: () => (query.startsWith("SELECT") ? kept.map((text) => ({ text })) : []) });
-  const storage = { sql: { exec }, setAlarm: (at) => (alarm = at), deleteAlarm: () => (alarm = undefined) };
+  const storage = { sql: { exec }, kv: values(), setAlarm: (at) => (alarm = at), deleteAlarm: () => (alarm = undefined) };
   const object = new Relay({ id: { name: "ann" }, storage, abort: (reason) => assert.fail(reason) }, {});
   await settled();
   assert.equal(sent, 0);

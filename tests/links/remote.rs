@@ -344,6 +344,62 @@ pub fn standing_again(refusals: &[u16]) {
 }
 
 #[test]
+fn no_server_sets_a_pace_that_nobody_can_keep() {
+    for (retry, least, most) in [("0", 1, 12), ("18446744073709551615", 0, 1)] {
+        let (mut world, stream) = standing();
+        let event = format!("retry: {retry}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}}\n\n");
+        world.more(stream, &event);
+        world.input(Input::End { exchange: stream });
+        let mut asked = 0;
+        for _ in 0..200 {
+            world.advance(100);
+            while let Some((exchange, request)) = world.fetches.pop_front() {
+                if request.method.name() == "GET" {
+                    asked += 1;
+                    world.events(exchange, &[], &event);
+                    world.input(Input::End { exchange });
+                }
+            }
+        }
+        assert!((least..=most).contains(&asked), "{retry}: {asked}");
+    }
+}
+
+#[test]
+fn a_server_that_gives_its_stream_once_for_each_session_is_not_given_sessions_without_end() {
+    let (mut world, mut stream) = standing();
+    let mut sessions = 0;
+    for _ in 0..60 {
+        world.input(Input::End { exchange: stream });
+        world.advance(1250);
+        let mut is_first = false;
+        while let Some((exchange, request)) = world.fetches.pop_front() {
+            let id = at(body(&request), &["id"]);
+            match string_at(body(&request), &["method"]).as_deref() {
+                Some("initialize") => {
+                    (sessions, is_first) = (sessions + 1, true);
+                    let answer = format!(r#"{{"jsonrpc":"2.0","id":{},{INITIALIZED}}}"#, id.unwrap());
+                    world.reply(exchange, 200, &[("Mcp-Session-Id", &format!("s{sessions}"))], &answer);
+                }
+                Some("tools/list") => {
+                    world.reply(exchange, 200, &[], &format!(r#"{{"jsonrpc":"2.0","id":{},{TOOLS}}}"#, id.unwrap()));
+                }
+                Some(_) => world.reply(exchange, 202, &[], ""),
+                None if std::mem::take(&mut is_first) => {
+                    stream = exchange;
+                    world.events(exchange, &[], ": hello\n\n");
+                }
+                None => world.reply(exchange, 404, &[], ""),
+            }
+        }
+        if world.fetches.is_empty() && sessions == 0 {
+            break;
+        }
+    }
+    assert!((1..=2).contains(&sessions), "{sessions} in 75 s");
+}
+
+#[test]
 fn changes_are_listened_for_again_after_every_end() {
     let mut world = World::shaken(&config("http", ""));
     reply(&mut world, "server/discover", &[], DISCOVERED);

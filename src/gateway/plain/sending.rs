@@ -58,8 +58,9 @@ impl Gateway {
             None => self.plain_new(owner, agent, &send)?,
         };
         let sent = self.served.get_mut(number).and_then(|task| task.sent.as_mut());
-        if let (Some(key), Some(sent)) = (key, sent) {
-            sent.keys.push((key.to_string(), print));
+        if let Some(sent) = sent {
+            sent.last = key.map(String::from);
+            sent.keys.extend(key.map(|key| (key.to_string(), print)));
         }
         self.set_to_work(number, send, 0);
         self.tell_watchers();
@@ -79,7 +80,8 @@ impl Gateway {
         let (limit, at) = (self.ground.config.limits.artifact_bytes, self.ground.wall());
         let task = begun_by(&send.message, None, &mut self.ground.random);
         let mut task = ServedTask::new(owner.to_string(), task, Duty::relay(agent), limit, at);
-        task.sent = Some(Box::new(Sent { keys: [].into(), fault: None, retry_ms: None, is_ours: false, is_apart: false }));
+        task.sent =
+            Some(Box::new(Sent { keys: [].into(), last: None, fault: None, retry_ms: None, is_ours: false, is_apart: false }));
         let number = self.served.admit(task)?;
         self.served.begin(number, &mut self.ground.random);
         Ok(number)
