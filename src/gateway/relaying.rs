@@ -67,7 +67,8 @@ impl Gateway {
         *heard = false;
         let (agent, there) = (agent.clone(), (task_id.clone(), context_id.clone()));
         if task_id.is_some() {
-            before.get_or_insert_with(|| Box::new(Before { call: None, state })).call = call.take();
+            let was = before.get_or_insert_with(|| Box::new(Before { call: None, state }));
+            was.call = call.take().or(was.call);
         }
         self.relay(number, &agent, there, send, hops)
     }

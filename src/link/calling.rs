@@ -87,9 +87,14 @@ impl Link {
                 reports.push(Report::Call(order.call, CallReport::Refused(error.unwrap_or_else(Json::null))));
             }
             why @ (Why::Status(..) | Why::Session(_) | Why::Words(_)) => {
+                // What it was asked in is over all the same, for the calls of others too.
+                let is_over = self.state == State::Ready && matches!(why, Why::Session(true));
                 let message = format!("MCP server '{}' {}", self.server.name, said(why));
                 let error = ToolError::new(Code::Unreachable, message).with("server", Json::string(&self.server.name));
                 reports.push(Report::Call(order.call, CallReport::Lost(error)));
+                if is_over {
+                    self.shake_again(out, reports);
+                }
             }
         }
     }

@@ -400,7 +400,7 @@ impl HttpWire {
             For::Standing if self.events => alloc::vec![Heard::Lost(format!("answered HTTP {status} instead of events"))],
             For::Standing => self.not_standing(out, posted, status),
             // Where answers come on another stream, 404 says that nobody listens to it there any more; some say 400.
-            For::Nothing | For::Answer(_) if self.events && (status == 404 || status == 400 && !is_error(&body, None)) => {
+            For::Nothing | For::Answer(_) if self.events && (status == 404 || status == 400 && error_of(&body).is_none()) => {
                 alloc::vec![Heard::Lost(format!("answered HTTP {status}: its session is over"))]
             }
             For::Nothing => Vec::new(),
@@ -409,8 +409,8 @@ impl HttpWire {
             For::Answer(id) if is_ok => {
                 alloc::vec![Heard::Unanswered { id, why: Why::Words(format!("answered HTTP {status} without an answer")) }]
             }
-            // 404 says that a session is over, whatever its body says (MCP 2025-03-26, transports). Some servers say 400.
-            For::Answer(id) if posted.session.is_some() && (status == 404 || status == 400 && !is_error(&body, Some(id))) => {
+            // 404 says that a session is over (MCP 2025-03-26, transports). Some servers say 400.
+            For::Answer(id) if posted.session.is_some() && is_session_over(status, &body, id) => {
                 let is_current = self.session == posted.session;
                 if is_current {
                     (self.session, self.version) = (None, None);
@@ -491,13 +491,26 @@ impl HttpWire {
     }
 }
 
-/// Whether a body is an error of JSON-RPC that answers a request, or any.
-fn is_error(body: &str, request: Option<u64>) -> bool {
-    let members = Json::parse(body, 64).ok();
-    let members = members.as_ref().and_then(Json::members).unwrap_or_default();
-    let number = |id: Raw<'_>| json::integer(id.get()).and_then(|id| u64::try_from(id).ok());
-    let id = members.get("id").filter(|id| request.is_none() || number(*id) == request);
-    id.is_some() && members.get("error").is_some()
+/// The codes of JSON-RPC by which servers say that they do not know a session.
+const UNKNOWN_SESSION: [i64; 3] = [-32600, -32000, -32001];
+
+/// The id and the code of an error of JSON-RPC, where a body is one.
+fn error_of(body: &str) -> Option<(Option<u64>, Option<i64>)> {
+    let body = Json::parse(body, 64).ok()?;
+    let members = body.members()?;
+    let number = |raw: Raw<'_>| json::integer(raw.get());
+    let id = members.get("id").and_then(number).and_then(|id| u64::try_from(id).ok());
+    let code = members.get("error").map(|error| json::members(error).and_then(|error| error.get("code").and_then(number)));
+    code.map(|code| (id, code))
+}
+
+/// Whether an answer to a request says that its session is over, and not what is wrong with that request.
+fn is_session_over(status: u16, body: &str, request: u64) -> bool {
+    let (id, code) = match error_of(body) {
+        Some((id, Some(code))) => (id, code),
+        Some((_, None)) | None => return matches!(status, 404 | 400),
+    };
+    UNKNOWN_SESSION.contains(&code) && (status == 404 || status == 400 && id != Some(request))
 }
 
 /// A text as the value of a header field: as it is, or in base64 (MCP 2026-07-28, transports).

@@ -195,6 +195,19 @@ fn a_session_is_over_whatever_the_answer_is_to() {
     let id = at(body(&call), &["id"]).unwrap();
     world.reply(exchange, 404, &[], &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"gone"}}}}"#));
     reply(&mut world, "initialize", &[("Mcp-Session-Id", "two")], INITIALIZED);
+    // What is wrong with one request says nothing of its session, be it told by HTTP.
+    let mut world = legacy(&config("http", ""));
+    for (number, status) in [(1, 404), (2, 400)] {
+        world.call(number, "mcp_s_x", "");
+        let (exchange, call) = world.fetch();
+        let id = at(body(&call), &["id"]).unwrap();
+        for id in [id.as_str(), r#""server-error""#].into_iter().skip(usize::from(status == 400)).take(1) {
+            let words = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32602,"message":"no such document"}}}}"#);
+            world.reply(exchange, status, &[], &words);
+        }
+        assert!(world.answered(number).contains("no such document"));
+        assert!(world.fetches.is_empty());
+    }
 }
 
 /// Calls of one session that is over, in those words: one new session, and each of them once more in it.
@@ -228,6 +241,15 @@ pub fn session_over(calls: u64, status: u16, words: &str) {
     reply(&mut world, "tools/list", &[], TOOLS);
     refuse(&mut world, status, "");
     assert_eq!(world.error(99).0, "unreachable");
+    // The next call has a session all the same.
+    world.call(100, "mcp_s_x", "");
+    reply(&mut world, "initialize", &[("Mcp-Session-Id", "four")], INITIALIZED);
+    accepted(&mut world);
+    refuse(&mut world, 405, "");
+    reply(&mut world, "tools/list", &[], TOOLS);
+    let request = reply(&mut world, "tools/call", &[], r#""result":{"content":[]}"#);
+    assert_eq!(field(&request, "Mcp-Session-Id"), Some("four"));
+    world.answered(100);
 }
 
 /// A request that comes to nothing is an error of its call.
