@@ -151,7 +151,7 @@ impl Gateway {
         (*call, *heard) = (followed, followed.is_some());
         // What the agent made of a message that it may have got is to be read.
         let is_still = followed.is_none() && next.is_none() && was.state.is_interrupted() && is_unsent(error);
-        let state = if is_still { was.state.clone() } else { now };
+        let mut state = if is_still { was.state.clone() } else { now };
         if let Some(sent) = task.sent.as_mut().filter(|_| next.is_none() && is_unsent(error)) {
             // What surely was not taken is sent by the next request of the same name.
             let last = sent.last.take();
@@ -168,6 +168,8 @@ impl Gateway {
                 None
             });
             self.take_relayed();
+            // It says what the task is there, which may be what it was before the message.
+            state = self.served.get(number).map_or(state, |task| task.state().clone());
         }
         self.tell_refused(number, state, error);
         let is_over = self.served.get(number).is_none_or(|task| task.state().is_terminal());
