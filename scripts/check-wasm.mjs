@@ -9,7 +9,7 @@ import { outputDigests, root, sourceDigest } from "./wasm-record.mjs";
 
 // What a page downloads, measured as gzip -9. A kilobyte is 1000 bytes. The aim is 180,000. The core with its tools and MCP over
 // HTTP was 191,591; what each later part added is told in ARCHITECTURE.md.
-const GZIP_LIMIT_BYTES = 432_000;
+const GZIP_LIMIT_BYTES = 435_000;
 const WASM = "narrows_bg.wasm";
 
 // The glue has no source of time and chance. An import's name could hide one: `new Date()` is `new`.
