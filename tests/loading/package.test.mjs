@@ -15,7 +15,7 @@ const manifest = JSON.parse(readFileSync(join(pkg, "package.json"), "utf8"));
 // What a page loads beside the wasm, as gzip -9, before any bundler. A kilobyte is 1000 bytes.
 const SCRIPT_LIMIT_BYTES = 33_500;
 // What npm downloads.
-const TARBALL_LIMIT_BYTES = 710_000;
+const TARBALL_LIMIT_BYTES = 725_000;
 
 // Packed from a copy: for that moment the page's files stand in the package, where others do not expect them.
 const folder = program("pack");
