@@ -4,15 +4,12 @@ use narrows::io::{Cause, Input};
 use serde_json::Value;
 
 use super::caller::{answer_of, at, call, code, events, kinds, reply, result, send_params, text};
-use super::relay::{CHUNK, CONFIG, Upstream, asked, immediately, world};
+use super::relay::{CHUNK, CONFIG, Upstream, asked, immediately, working, world};
 use super::world::World;
 
 /// A task that is worked on, which two messages are passed on for: its id, its stream, and both requests.
 fn with_a_further_message(world: &mut World) -> (String, u64, Upstream, Upstream) {
-    let stream = call(world, "SendStreamingMessage", &send_params("one"));
-    let first = asked(world);
-    first.begin(world);
-    let id = text(&events(world, stream)[0], "task.id");
+    let (id, stream, first) = working(world, "one");
     result(world, "SendMessage", &immediately(&reply(&id, "two")));
     let second = asked(world);
     assert!(world.aborts.is_empty(), "the first goes on until the agent takes the second");

@@ -36,6 +36,14 @@ pub(super) fn asked(world: &mut World) -> Upstream {
     Upstream { exchange, request: value(fetch.body.as_ref().unwrap()) }
 }
 
+/// A task that the agent works on: its id, the stream of its caller, and what the agent was asked.
+pub(super) fn working(world: &mut World, words: &str) -> (String, u64, Upstream) {
+    let stream = call(world, "SendStreamingMessage", &send_params(words));
+    let up = asked(world);
+    up.begin(world);
+    (text(&events(world, stream)[0], "task.id"), stream, up)
+}
+
 fn header<'r>(request: &'r Request, name: &str) -> &'r str {
     request.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
 }

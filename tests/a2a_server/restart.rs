@@ -5,7 +5,7 @@ use narrows::gateway::{Gateway, Secrets};
 use narrows::io::{Input, Output, Save, WorkId};
 use narrows::time::Instant;
 
-use super::caller::{at, begin, call, chunk, events, kinds, result, send_params, state, text};
+use super::caller::{at, begin, call, chunk, kinds, result, send_params, state, text};
 use super::relay;
 use super::world::{World, genesis};
 
@@ -141,12 +141,8 @@ fn only(world: &mut World) -> serde_json::Value {
 
 #[test]
 fn messages_that_wait_to_be_passed_on_are_written_once() {
-    let config = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
-    let mut world = World::new(config);
-    let stream = call(&mut world, "SendStreamingMessage", &send_params("one"));
-    let up = relay::asked(&mut world);
-    up.begin(&mut world);
-    let id = text(&events(&world, stream)[0], "task.id");
+    let mut world = relay::world();
+    let (id, _, _) = relay::working(&mut world, "one");
     let said = "word ".repeat(200);
     let say = |world: &mut World| {
         let before = world.written;
@@ -173,13 +169,9 @@ fn an_inbox_task_waits_for_its_answer() {
 
 #[test]
 fn a_relayed_task_is_taken_up_again() {
-    let config = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
-    let mut world = World::new(config);
-    let stream = call(&mut world, "SendStreamingMessage", &send_params("x"));
-    let up = relay::asked(&mut world);
-    up.begin(&mut world);
-    let id = text(&events(&world, stream)[0], "task.id");
-    let mut world = restarted(&world, config, Secrets::Keep);
+    let mut world = relay::world();
+    let (id, _, _) = relay::working(&mut world, "x");
+    let mut world = restarted(&world, relay::CONFIG, Secrets::Keep);
     let read = relay::asked(&mut world);
     assert_eq!(read.method(), "GetTask");
     let watching = call(&mut world, "SubscribeToTask", &format!(r#"{{"id":"{id}"}}"#));
@@ -200,16 +192,13 @@ fn a_relayed_task_is_taken_up_again() {
 
 #[test]
 fn messages_that_wait_to_be_passed_on_go_after_a_restart() {
-    let config = r#"{"external_agents":[{"name":"bistro","url":"https://agent.test/","headers":{"Authorization":"Bearer secret-token-1"}}],"a2a":{"responder":"relay:bistro"}}"#;
-    let mut world = World::new(config);
-    let stream = call(&mut world, "SendStreamingMessage", &send_params("one"));
-    relay::asked(&mut world).begin(&mut world);
-    let id = text(&events(&world, stream)[0], "task.id");
+    let mut world = relay::world();
+    let (id, _, _) = relay::working(&mut world, "one");
     for words in ["two", "three"] {
         let more = r#""configuration":{"returnImmediately":true,"acceptedOutputModes":["text/plain"]},"metadata":{"k":[1]}"#;
         result(&mut world, "SendMessage", &format!(r#"{{"message":{},{more}}}"#, super::caller::reply(&id, words)));
     }
-    let mut world = restarted(&world, config, Secrets::Keep);
+    let mut world = restarted(&world, relay::CONFIG, Secrets::Keep);
     let task = r#"{"id":"up-1","contextId":"up-c","status":{"state":"TASK_STATE_WORKING"}}"#;
     relay::asked(&mut world).answer(&mut world, task);
     let next = relay::asked(&mut world);
