@@ -6,10 +6,9 @@ use crate::time::Instant;
 /// How often the wait is doubled at most.
 const DOUBLED: u32 = 6;
 
-/// The shortest and the longest first wait, whatever a server wants. Nothing is lost meanwhile: what is said has an id, or
-/// the list is read again.
+/// The shortest first wait, whatever a server wants. Nothing is lost meanwhile: what is said has an id, or the list is read
+/// again.
 const LEAST_MS: u64 = 1000;
-const MOST_MS: u64 = 3_600_000;
 
 /// How long a stream has to last to be one that went well.
 const WELL_MS: u64 = 5000;
@@ -57,9 +56,10 @@ impl Again {
         self.times > 0
     }
 
-    /// How long it is left alone: after the first time that long, then each time twice as long, and some more by chance.
+    /// How long it is left alone: after the first time that long, then each time twice as long, and some more by chance. The
+    /// first wait is an hour at most.
     pub fn wait_ms(&mut self, first_ms: u64, random: &mut Random) -> u64 {
-        let wait_ms = first_ms.clamp(LEAST_MS, MOST_MS) << self.times.min(DOUBLED);
+        let wait_ms = first_ms.max(LEAST_MS) << self.times.min(DOUBLED);
         self.times = self.times.saturating_add(1);
         wait_ms + random.below(wait_ms / 4)
     }

@@ -24,7 +24,7 @@ use crate::url::Url;
 
 /// How long a stream that broke is left alone where it does not say itself.
 const RETRY_MS: u64 = 1000;
-/// The bounds of what it may say of the stream of an answer.
+/// The bounds of what it may say.
 const LEAST_RETRY_MS: u64 = 100;
 const MOST_RETRY_MS: u64 = 3_600_000;
 
@@ -437,8 +437,7 @@ impl HttpWire {
     }
 
     fn stand_later(&mut self, out: &mut Outside<'_>, mut posted: Posted) {
-        let first_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS);
-        let wait_ms = posted.again.wait_ms(first_ms, &mut out.ground.random);
+        let wait_ms = posted.again.wait_ms(retry_ms(out), &mut out.ground.random);
         self.later.push((out.ground.now.plus_ms(wait_ms), posted));
     }
 
@@ -463,25 +462,20 @@ impl HttpWire {
 
     /// A stream broke, or a request came to nothing.
     fn broke(&mut self, out: &mut Outside<'_>, mut posted: Posted, why: String) -> Vec<Heard> {
-        let wait_ms = out.exchanges.retry_ms().unwrap_or(RETRY_MS).clamp(LEAST_RETRY_MS, MOST_RETRY_MS);
         match posted.wanted {
-            For::Nothing => return Vec::new(),
-            For::Standing if self.events => return alloc::vec![Heard::Lost(why)],
+            For::Nothing => Vec::new(),
+            For::Standing if self.events => alloc::vec![Heard::Lost(why)],
             For::Standing => {
                 posted.again.broke(out.ground.now);
                 self.stand_later(out, posted);
-                return Vec::new();
+                Vec::new()
             }
             For::Answer(_) if !self.events && posted.last_event.is_some() && posted.resumptions < RESUMPTIONS => {
                 posted.resumptions += 1;
-                self.later.push((out.ground.now.plus_ms(wait_ms), posted));
-                return Vec::new();
+                self.later.push((out.ground.now.plus_ms(retry_ms(out)), posted));
+                Vec::new()
             }
-            For::Answer(_) => {}
-        }
-        match posted.wanted {
             For::Answer(id) => alloc::vec![Heard::Unanswered { id, why: Why::Words(why) }],
-            For::Nothing | For::Standing => Vec::new(),
         }
     }
 
@@ -489,6 +483,11 @@ impl HttpWire {
     pub fn answered(&mut self, out: &mut Outside<'_>, id: u64) {
         self.give_up(out, id);
     }
+}
+
+/// How long the stream that ended last is to be left alone.
+fn retry_ms(out: &Outside<'_>) -> u64 {
+    out.exchanges.retry_ms().unwrap_or(RETRY_MS).clamp(LEAST_RETRY_MS, MOST_RETRY_MS)
 }
 
 /// The codes of JSON-RPC by which servers say that they do not know a session.
